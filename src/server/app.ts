@@ -20,7 +20,7 @@ import { jsonPieces } from './serialize.ts';
 import { type Caller, covers, roleFor } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
 
-/** What may change while the server runs: a reload puts another in its place. */
+/** Decides who is let in. A reload replaces it while the server runs. */
 export interface Gate {
   identify(authorization: string | undefined): Caller | undefined;
   readonly hostNames: ReadonlySet<string>;
@@ -35,7 +35,7 @@ export interface AppOptions {
   readonly unsent: Unsent;
   readonly gate: () => Gate;
   readonly log: Log;
-  /** Masks secrets that got into an answer by mistake. */
+  /** Masks secrets that reached an answer by mistake. */
   readonly redact: (text: string) => string;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
@@ -54,7 +54,7 @@ declare module 'fastify' {
 const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** fastify around the table of routes: nothing is let in, checked, answered or logged anywhere else. */
+/** Returns the fastify server of the route table. Requests are let in, checked, answered and logged here and nowhere else. */
 export function createApp(options: AppOptions): FastifyInstance {
   const app = fastify(serverOptions(options));
   app.decorateRequest('caller', undefined);
@@ -65,7 +65,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     return compileAtFirstUse(httpPart === 'body' ? validators.body : validators.text, schema as object);
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
-  // Whoever may not look is not told what there is either: the hook below comes first.
+  // The hook below runs first, so a caller without a token does not learn which routes exist.
   app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute, options));
   const noteStranger = createStrangers(options);
   app.addHook('onRequest', async (request, reply) => {
@@ -76,7 +76,7 @@ export function createApp(options: AppOptions): FastifyInstance {
       reply.raw.once('close', options.desk.plans.enter(caller.name));
   });
   app.addHook('onResponse', async (request, reply) => note(request, reply, options));
-  // Signed bodies are checked byte by byte, so nothing may parse them before.
+  // The signature covers the bytes of the body, so no parser may run before it is checked.
   app.register(async (signed) => {
     signed.removeAllContentTypeParsers();
     signed.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
@@ -93,7 +93,7 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
     requestTimeout: limits.requestMs,
     connectionsCheckingInterval: limits.checkMs,
     keepAliveTimeout: limits.keepAliveMs,
-    // Node would answer without a body; `admit` answers instead.
+    // Node's own answer has no body; `admit` sends a problem instead.
     requireHostHeader: false,
   };
   return {
@@ -116,12 +116,12 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
 
 interface RouteValidator {
   (data: unknown): boolean;
-  /** Of the last call. */
+  /** Errors of the last call. */
   errors?: NonNullable<ValidateFunction['errors']> | null;
 }
 
 /**
- * Returns a validator that compiles its schema for the first request. To compile all routes takes longer than the rest of a
+ * Returns a validator that compiles its schema at the first request. Compiling all routes takes longer than the rest of a
  * start, and most processes serve few of them.
  */
 function compileAtFirstUse(ajv: Ajv2020, schema: object): RouteValidator {
@@ -136,8 +136,8 @@ function compileAtFirstUse(ajv: Ajv2020, schema: object): RouteValidator {
 }
 
 /**
- * Words of an address are text, and become what their schema says; a body is taken as it is. The schemas themselves are
- * checked by the tests, not at each start.
+ * Returns the validators of parameters and of bodies. Parameters are text and are converted to the type in their schema; bodies
+ * are not converted. Tests check the schemas themselves, a start does not.
  */
 export function createValidators({ validateSchema = false } = {}) {
   const common = { allErrors: false, useDefaults: true, strict: true, strictRequired: false, validateSchema } as const;
@@ -147,7 +147,7 @@ export function createValidators({ validateSchema = false } = {}) {
   };
 }
 
-/** Returns the schema of the words behind `?`: no others may be there. */
+/** Returns the schema of the query parameters. Any other parameter is an error. */
 export function queryOf({ query = {} }: Route): object {
   return { type: 'object', additionalProperties: false, properties: query };
 }
@@ -168,7 +168,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
   });
 }
 
-/** @throws RequestProblem for whoever is not let in. Before the body is read. */
+/** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
 function admit(request: FastifyRequest, { gate, desk }: AppOptions, noteStranger: (from: string) => void): void {
   const { identify, hostNames, metricsArePublic } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
@@ -176,7 +176,7 @@ function admit(request: FastifyRequest, { gate, desk }: AppOptions, noteStranger
   if (hosts > 1) throw refusals.twoHosts();
   if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
   const route = request.routeOptions.config.route;
-  // What does not exist is for those who may look.
+  // An unknown route needs a viewer, so strangers cannot find out which routes exist.
   const wanted: Role | undefined = route === undefined ? 'viewer' : roleFor(route.access, metricsArePublic);
   if (route?.access === 'signature') {
     const done = desk.webhooks.admit(() => request.raw.destroy());
@@ -191,14 +191,14 @@ function admit(request: FastifyRequest, { gate, desk }: AppOptions, noteStranger
   if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
 }
 
-/** Node keeps the first one only; a proxy in front may have looked at the other. */
+/** Counts the Host headers. Node keeps only the first one; a proxy in front may have used another. */
 function hostHeaders(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
 }
 
 const STRANGERS_SAID_MS = 10_000;
 
-/** Requests without a valid token are in the log, but whoever sends many must not fill it. */
+/** Logs requests without a valid token, at most once in ten seconds, so that many of them cannot fill the log. */
 function createStrangers({ desk, log }: AppOptions): (from: string) => void {
   let count = 0;
   let saidMs = Number.NEGATIVE_INFINITY;
@@ -230,7 +230,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     signal,
   };
   try {
-    // While it is worked on, nothing need move on the socket.
+    // The socket may be idle while the answer is made.
     request.raw.socket.setTimeout(limits.planMs + limits.idleSocketMs);
     const run: RunPiece = takesTurns(route)
       ? (piece) => options.pace.run(call.by, signal, piece)
@@ -239,7 +239,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     request.raw.socket.setTimeout(limits.idleSocketMs);
     await sendReply(said, reply, run, options);
   } catch (error) {
-    // Whatever is broken off because of us fails in words of its own; ours say why.
+    // Work that we aborted fails with its own error; the reason of the signal says why.
     const why = signal.reason as unknown;
     if (why === CLIENT_GONE) {
       reply.hijack();
@@ -253,12 +253,12 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
   }
 }
 
-/** Whether answers of the route take turns: they read, and may be long. Commands and probes never wait behind them. */
+/** Returns whether answers of the route take turns: they read, and may be long. Commands and probes never wait behind them. */
 function takesTurns({ method, access, waits }: Route): boolean {
   return (method === 'GET' && access !== 'anyone') || waits === true;
 }
 
-/** How much of an answer a millisecond of the event loop sends, as measured: a megabyte takes about one. */
+/** Bytes of an answer that the event loop sends in a millisecond, as measured. */
 const SENT_BYTES_PER_MS = 1024 * 1024;
 
 async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options: AppOptions): Promise<void> {
@@ -327,7 +327,7 @@ function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, opti
     sendProblem(reply, details, options);
     return;
   }
-  // A fault of ours: its words are for the log alone.
+  // A bug in Portolan: its details go to the log only.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   options.log.error('server: a request hit a fault of Portolan', { path: request.routeOptions.url, stack });
   sendProblem(reply, refusals.fault, options);
@@ -340,7 +340,7 @@ function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: A
     .send(redact(JSON.stringify(details)));
 }
 
-/** What changes something is in the log with its author; the rest only where somebody looks closely. */
+/** Logs a request: commands with their author at info, all others at debug. */
 function note(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions): void {
   const route = request.routeOptions.config.route;
   const facts = {

@@ -3,24 +3,24 @@ import { BlockList, isIP, type Socket } from 'node:net';
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import type { ServerLimits } from './limits.ts';
 
-/** Connections in all, and of one address that is not a trusted proxy. */
+/** Limits of all connections, and of those from one address that is not a trusted proxy. */
 type Limits = Pick<ServerLimits, 'connections'>;
 type Settings = Pick<ServerSettings, 'connectionsPerAddress' | 'trustedProxies'>;
 
 interface Connection {
   readonly socket: Socket;
   readonly address: string;
-  /** A request is there as a whole and is being answered: it is never closed to make room. */
+  /** A whole request has arrived and is being answered. Such a connection is never closed to make room. */
   isAnswering: boolean;
 }
 
 /**
  * Bounds the connections of a server so that a flood of half-sent requests cannot keep others out. A new connection over a
- * limit takes the place of the one that has waited longest without a whole request; where every one is being answered, the
- * new one is closed. A probe or a command is whole within milliseconds, so it always finds a place.
+ * limit replaces the one that has waited longest without a whole request; if all of them are being answered, the new one is
+ * closed. A probe or a command arrives within milliseconds, so it always gets a connection.
  */
 export function limitConnections(server: Server, { connections }: Limits, settings: Settings) {
-  /** By remote address and port: a TLS socket and the one below it share them. Oldest first. */
+  /** Connections by remote address and port, which a TLS socket shares with the socket below it. Oldest first. */
   const open = new Map<string, Connection>();
   const currentOf = ({ connectionsPerAddress, trustedProxies }: Settings) => {
     return { connectionsPerAddress, proxies: proxyList(trustedProxies) };
@@ -67,7 +67,7 @@ export function limitConnections(server: Server, { connections }: Limits, settin
   server.on('request', (request, response) => followRequest(open, request, response));
 
   return {
-    /** Takes other limits and proxies; connections that are open stay. */
+    /** Replaces limits and proxies. Open connections stay open. */
     configure: (next: Settings): void => {
       current = currentOf(next);
     },
@@ -95,7 +95,7 @@ function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
-/** @param proxies addresses and networks, as the schema of Settings lets them through. */
+/** @param proxies addresses and networks that match the schema of Settings. */
 function proxyList(proxies: readonly string[]): BlockList {
   const list = new BlockList();
   for (const proxy of proxies) {

@@ -1,4 +1,4 @@
-/** A signal of its own that is aborted with another. `AbortSignal.any` would hang on to that other one for ever. */
+/** Returns a controller that is aborted with another signal. `AbortSignal.any` would keep a reference to that signal for ever. */
 export function following(other: AbortSignal) {
   const own = new AbortController();
   const follow = (): void => own.abort(other.reason);
@@ -7,7 +7,7 @@ export function following(other: AbortSignal) {
   return {
     signal: own.signal,
     abort: (reason: Error): void => own.abort(reason),
-    /** Call it when nobody waits any more. */
+    /** Stops following the other signal. */
     letGo: (): void => other.removeEventListener('abort', follow),
   };
 }

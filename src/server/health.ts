@@ -4,13 +4,13 @@ import type { MonotonicMs } from '../model/time.ts';
 
 const BEAT_MS = 1_000;
 const LAG_MAX_MS = 10_000;
-/** Whoever asks more often gets the answer of before: anybody may ask. */
+/** Requests within this time get the previous answer. The route needs no token, so anyone can call it often. */
 const LEDGER_ASKED_MS = 1_000;
 const LEDGER_MS = 2_000;
 
 export type Health = ReturnType<typeof watchHealth>;
 
-/** Beats until `signal` is aborted. */
+/** Measures how late timers of this process are, until `signal` is aborted. */
 export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal) {
   let beatAtMs = clock.monotonic();
   let lastLagMs = 0;
@@ -33,12 +33,12 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
     return ledger.isOk;
   };
   return {
-    /** How late the last beat of this process came, ms; more than `LAG_MAX_MS`: it does nothing any more. */
+    /** Returns the delay of the last timer in milliseconds. Above `LAG_MAX_MS` the process is stuck. */
     lag: () => {
       const lagMs = Math.max(lastLagMs, clock.monotonic() - beatAtMs - BEAT_MS, 0);
       return { lagMs: Math.round(lagMs), isAlive: lagMs <= LAG_MAX_MS };
     },
-    /** Why it does not do its work; empty: it does. In words that tell strangers nothing. */
+    /** Returns why the process is not ready; empty when it is. The reasons contain no private data, because anyone can read them. */
     obstacles: async (): Promise<readonly string[]> => {
       const { phase } = api.status();
       const obstacles: string[] = [];

@@ -1,13 +1,13 @@
 import { isIP } from 'node:net';
 
-/** Where a server listens. */
+/** The address that a server listens on. */
 export interface Address {
-  /** Without brackets. */
+  /** An IPv6 address has no brackets here. */
   readonly host: string;
   readonly port: number;
 }
 
-/** @param listen as the schema of Settings lets it through: `127.0.0.1:7780`, `[::1]:7780`. */
+/** @param listen matches the schema of Settings: `127.0.0.1:7780`, `[::1]:7780`. */
 export function parseListen(listen: string): Address {
   const at = listen.lastIndexOf(':');
   return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) };
@@ -18,8 +18,8 @@ export function isLoopback(host: string): boolean {
 }
 
 /**
- * Whether a request was meant for this server, by its `Host`. A page of a stranger whose name was made to resolve to this
- * machine sends that name; an address or a name that the operator knows cannot come from there.
+ * Returns whether the `Host` of a request names this server. A hostile web page can make its own name resolve to this machine
+ * (DNS rebinding), but then the browser sends that name, which the operator has not configured.
  */
 export function isOurHost(header: string | undefined, names: ReadonlySet<string>): boolean {
   const host = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{1,5})?$/.exec(header ?? '');

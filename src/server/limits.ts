@@ -1,54 +1,54 @@
-/** What one client, or all together, may take of the daemon. Times in milliseconds. */
+/** Limits for one client or for all clients together. Times are in milliseconds. */
 export const defaultLimits = {
-  /** Until the headers of a request are there. */
+  /** Time within which the headers of a request must arrive. */
   headersMs: 5_000,
-  /** Until a request is there as a whole. */
+  /** Time within which the whole request must arrive. */
   requestMs: 30_000,
-  /** How often the two above are looked at. */
+  /** Interval at which the two limits above are checked. */
   checkMs: 1_000,
-  /** A socket on which nothing moved for so long is closed. */
+  /** A socket that is idle for longer is closed. */
   idleSocketMs: 60_000,
-  /** How long a socket is kept for the next request. */
+  /** Time for which a socket is kept for the next request. */
   keepAliveMs: 5_000,
   headerBytes: 16 * 1024,
   connections: 1_024,
-  /** Of a request that says nothing of its own. */
+  /** Body of a request to a route that sets no limit of its own. */
   bodyBytes: 16 * 1024,
   planBodyBytes: 8 * 1024 * 1024,
   webhookBodyBytes: 1024 * 1024,
-  /** Plans made at once; each reads from the platform. */
+  /** Plans that run at the same time; each reads from the platform. */
   plans: 3,
   /** Requests for plans that wait for their turn, each with a body of up to `planBodyBytes` in memory. */
   plansWaiting: 5,
-  /** The same of one token. */
+  /** The same two limits for one token. */
   plansOfCaller: 2,
   plansWaitingOfCaller: 3,
   /** From the request to the answer, waiting included. */
   planMs: 120_000,
   /** Share of the event loop, 0 to 1, that answers to reads may take in the long run. */
   readShare: 0.25,
-  /** Time of the event loop that answers may take at once, before the share counts. */
+  /** Time of the event loop that answers may take before the share applies. */
   readBurstMs: 50,
-  /** So long the event loop makes one answer before it does something else. */
+  /** Time that the event loop spends on one answer before it does other work. */
   pieceMs: 5,
-  /** Parts of answers that wait for their turn. */
+  /** Pieces of answers that may wait for their turn. */
   readsWaiting: 256,
-  /** Scrapes of the metrics within so long get the same text. */
+  /** Scrapes of the metrics within this time get the same text. */
   metricsReuseMs: 1_000,
-  /** Of answers that their readers have not taken yet, all together. */
+  /** Memory of all answers that their clients have not received yet. */
   unsentBytes: 64 * 1024 * 1024,
-  /** Between two signs of life on an event stream. */
+  /** Interval between two heartbeats on an event stream. */
   heartbeatMs: 15_000,
-  /** A reader of a stream who takes nothing for so long is cut off. */
+  /** A stream whose client receives nothing for longer is closed. */
   slowReaderMs: 20_000,
-  /** Deliveries whose body is on its way, of which each may take `webhookBodyBytes` of memory. */
+  /** Deliveries whose body is still arriving; each may use `webhookBodyBytes` of memory. */
   webhooksUnread: 32,
-  /** Genuine deliveries to one webhook, and forged ones to all: so many at once, and so many a second in the long run. */
+  /** Signed deliveries to one webhook, and forged deliveries to all webhooks: a burst, and a rate per second. */
   webhookBurst: 60,
   webhookPerSecond: 5,
-  /** The source is looked at no more often for webhooks; none is lost. */
+  /** Webhooks cause at most one read of the source in this time. No delivery is lost. */
   pokeMs: 1_000,
-  /** What is under way when the server closes is given so long. */
+  /** Time for requests to end when the server closes. */
   closeMs: 3_000,
 };
 

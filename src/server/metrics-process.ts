@@ -1,15 +1,15 @@
 import { performance } from 'node:perf_hooks';
 import { collectDefaultMetrics, Gauge, type Registry } from 'prom-client';
 
-/** The longest that a timer can wait: the histogram of the loop's delays then never samples. */
+/** The longest possible timer, so that the histogram of loop delays never samples. */
 const NEVER_MS = 2 ** 31 - 1;
 const DELAY_STATISTICS = ['min', 'max', 'mean', 'stddev', 'p50', 'p90', 'p99'];
 
 /**
- * How the process is: processor, memory, handles, garbage, and how busy its event loop is.
+ * Registers metrics of the process: processor, memory, handles, garbage collection, and how busy the event loop is.
  *
- * A histogram of the loop's delays wakes a process that has nothing to do at each of its samples, fifty times a second for
- * one of 20 ms; that alone was half a percent of a core. The loop knows how long it was busy without being asked.
+ * prom-client's histogram of loop delays wakes an idle process for each sample, fifty times a second at 20 ms; that alone
+ * used half a percent of a core. Node measures the utilization of the loop without samples.
  */
 export function registerProcess(registry: Registry): void {
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: NEVER_MS });

@@ -7,7 +7,7 @@ import type { Clock } from '../runtime/clock.ts';
 export type Labels = Readonly<Record<string, string>>;
 type Sample = readonly [labels: Labels, value: number];
 
-/** What one scrape reads of the controller. */
+/** The state of the controller that one scrape shows. */
 export interface StandingView {
   readonly status: ControllerStatus;
   readonly applications: readonly ApplicationStatus[];
@@ -18,7 +18,7 @@ export function viewOf(api: ControllerApi): StandingView {
   return { status: api.status(), applications: api.applications(), intents: () => api.intents('all') };
 }
 
-/** Adds a gauge whose samples are asked for at each scrape. What is gone is not shown as it was. */
+/** Adds a gauge that is computed at each scrape. Samples of the previous scrape are dropped. */
 export function registerGauge(
   registry: Registry,
   name: string,
@@ -45,7 +45,7 @@ type Standing = (
   samples: (view: StandingView) => readonly Sample[] | Promise<readonly Sample[]>,
 ) => void;
 
-/** Gauges that are read off the controller whenever somebody asks: how it stands, not what it did. */
+/** Registers the gauges that show the present state of the controller, computed at each scrape. */
 export function registerStanding(registry: Registry, view: () => StandingView | undefined, clock: Clock): void {
   const standing: Standing = (name, help, labelNames, samples) =>
     registerGauge(registry, name, help, labelNames, () => {
@@ -60,7 +60,7 @@ export function registerStanding(registry: Registry, view: () => StandingView | 
     'Writes on record whose outcome is not settled, by state.',
     ['state'],
     async (now) => {
-      // The ledger may be unreadable just now; the other figures are wanted all the more then.
+      // The ledger may be unreadable; the other metrics are needed all the more then.
       const intents = await now.intents().catch(() => undefined);
       if (intents === undefined) return [];
       return (['open', 'unknown'] as const).map(

@@ -11,29 +11,29 @@ import type { RenderMetrics } from './route.ts';
 
 export interface MetricsOptions {
   readonly clock: Clock;
-  /** Passes that may run at once. */
+  /** Returns how many passes may run at the same time. */
   readonly concurrency: () => number;
   readonly version: string;
   /** Version of Node. */
   readonly node: string;
-  /** Memory, CPU, handles and how busy the event loop is; they are of the process, and cannot be taken away again. */
+  /** Whether to include metrics of the process. They cannot be removed once they are registered. */
   readonly process: boolean;
 }
 
-/** What the controller counts, and how it stands, for Prometheus. */
+/** Metrics of the controller for Prometheus. */
 export interface Metrics {
   readonly observer: ControllerObserver;
   readonly deliveries: DeliveryCounts;
-  /** From now on, how this controller stands is shown too. @returns how to let go of it. */
+  /** Shows the state of this controller from now on. @returns a function that stops counting its events. */
   attach(api: ControllerApi): () => void;
   /**
-   * Returns everything as it is now, in the text format of Prometheus, 0.0.4. One call at a time.
-   * @param run runs each part, so that other work may be done in between. Default: all at once.
+   * Returns all metrics in the text format of Prometheus, 0.0.4. Only one call may run at a time.
+   * @param run runs each part, so that other work can run in between. Default: all at once.
    */
   render(run?: RunPiece): ReturnType<RenderMetrics>;
 }
 
-/** The only name there is: there is one controller. The other names are those of Kubernetes controllers, for their dashboards. */
+/** The only controller. The metric names are those of Kubernetes controllers, so that their dashboards work. */
 const CONTROLLER = { controller: 'application' } as const;
 const QUEUE = { name: 'application' } as const;
 const RESULTS = ['success', 'requeue', 'error'] as const;
@@ -43,12 +43,12 @@ const WAIT_SECONDS = [0.001, 0.01, 0.1, 0.5, 1, 5, 10, 60, 300, 1000];
 const REQUEST_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60];
 const MILESTONE_SECONDS = [0.05, 0.1, 0.15, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1200, 3600];
 
-/** Labels are applications, platforms, operations and receivers: never resources, of which there may be any number. */
+/** Creates the metrics. Labels are applications, platforms, operations and receivers, never resources: their number is not bounded. */
 export function createMetrics(options: MetricsOptions): Metrics {
-  // A registry of its own: two controllers in one process would otherwise count into each other.
+  // Two controllers in one process must not share a registry.
   const registry = new Registry();
   let api: ControllerApi | undefined;
-  /** What the controller said at the beginning of a scrape: all families are of one moment. */
+  /** The state at the beginning of a scrape, so that all families show the same moment. */
   let view: StandingView | undefined;
   if (options.process) registerProcess(registry);
   const registers = [registry];
@@ -84,7 +84,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   };
 }
 
-/** Makes the counters and histograms of a registry. */
+/** Returns functions that register counters and histograms. */
 function seriesOf(registry: Registry) {
   const registers = [registry];
   return {
@@ -105,7 +105,7 @@ function queueMetrics(
   { clock, concurrency }: MetricsOptions,
   view: () => StandingView | undefined,
 ): QueueObserver {
-  /** Key → when its pass began. */
+  /** Start of each running pass by key. */
   const running = new Map<ResourceId, number>();
   registerWorkers(registry, view, concurrency, () => [...running.values()].map((began) => clock.monotonic() - began));
   const { passes, took, waited, worked, adds, retries } = queueSeries(series);
@@ -125,7 +125,7 @@ function queueMetrics(
   };
 }
 
-/** What is counted of passes; every series is there from the start, or the first failure would not show as a rise. */
+/** Registers the series of passes. Each starts at 0, so that the first failure shows as an increase. */
 function queueSeries({ counter, histogram }: Series) {
   const passes = counter('controller_runtime_reconcile_total', 'Passes over an application, by how they ended.', [
     'controller',
@@ -162,7 +162,7 @@ function queueSeries({ counter, histogram }: Series) {
   return { passes, took, waited, worked, adds, retries };
 }
 
-/** Gauges of the queue and of its workers. @param agesMs of the passes that run. */
+/** Registers the gauges of the queue and its workers. @param agesMs returns the ages of the running passes. */
 function registerWorkers(
   registry: Registry,
   view: () => StandingView | undefined,
@@ -210,7 +210,7 @@ function requestMetrics({ counter, histogram }: Series): Pick<ControllerObserver
     },
     milestone({ milestone, sinceCommitMs, sinceObservedMs }) {
       milestones.observe({ milestone, since: 'observed' }, sinceObservedMs / 1000);
-      // The clock of whoever committed may be ahead of ours.
+      // The committer's clock may be ahead of ours.
       if (sinceCommitMs !== null) milestones.observe({ milestone, since: 'commit' }, Math.max(0, sinceCommitMs) / 1000);
     },
   };

@@ -7,7 +7,7 @@ import { planSchemas } from '../plan/document.ts';
 import { problem, problemDetailsSchema } from './problem.ts';
 import type { Route } from './route.ts';
 
-/** The API as an OpenAPI 3.1 document, of the same schemas that check requests. */
+/** Returns the API as an OpenAPI 3.1 document, made of the schemas that also check requests. */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
   const paths: Record<string, Record<string, JsonObject>> = {};
   for (const route of routes) {
@@ -35,7 +35,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
   };
 }
 
-/** `components.schemas` of the document. Objects name every field, so that nothing unforeseen is ever shown. */
+/** `components.schemas` of the document. Objects list every field, so an answer never shows an unexpected one. */
 const schemas: Readonly<Record<string, JsonObject>> = {
   ...statusSchemas,
   ...ledgerSchemas,
@@ -49,7 +49,7 @@ const schemas: Readonly<Record<string, JsonObject>> = {
   ...planSchemas,
 };
 
-/** Groups of operations: the first one whose pattern a path matches. */
+/** Groups of operations. A path belongs to the first group whose pattern it matches. */
 const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
   { name: 'plans', description: 'Make a plan, and approve a held one.', paths: /\/(?:plan|approve)$/ },
   { name: 'events', description: 'What the controller did and saw.', paths: /\/events/ },
@@ -67,7 +67,7 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
   { name: 'applications', description: 'Applications and their resources.', paths: /./ },
 ];
 
-/** Examples of the names in paths. */
+/** Examples of names in paths. */
 const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/^\/webhooks\//, 'forge'],
   [/\/platforms\//, 'default'],

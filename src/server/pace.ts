@@ -3,35 +3,35 @@ import type { Clock } from '../runtime/clock.ts';
 import type { ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 
-/** So long a piece has the loop for itself. */
+/** After this time the next piece may begin, even if the present one still waits for something. */
 const PIECE_MAX_MS = 250;
 
-/** Runs one piece of work when it is its turn. */
+/** Runs a piece of work when its turn comes. */
 export type RunPiece = <Result>(piece: () => Result | Promise<Result>) => Promise<Result>;
 
 export type Pace = ReturnType<typeof createPace>;
 
 /**
- * Limits the share of the event loop that answers take, so that reconciliation keeps the rest however many clients ask. Answers are
- * made in small pieces, one at a time; callers take turns, so that one of them cannot keep the others waiting.
+ * Limits the share of the event loop that answers take, so that reconciliation keeps the rest however many clients send requests.
+ * Answers are made in small pieces, one at a time. Callers take turns, so that none of them can block the others.
  */
 export function createPace(
   clock: Clock,
   { readBurstMs, readShare, readsWaiting }: Pick<ServerLimits, 'readBurstMs' | 'readShare' | 'readsWaiting'>,
 ) {
-  /** Time of the loop. */
+  /** Time of the event loop that answers may use. */
   const allowance = new Allowance(clock, readBurstMs, readShare);
   const queue = createQueue(readsWaiting);
   let isTaken = false;
 
-  /** Ends the turn of a piece when it is done. A piece that waits for something after all does not keep the others waiting. */
+  /** Ends the turn of a piece when the piece is done, or after `PIECE_MAX_MS`, and begins the next one. */
   const endTurn = async (begun: Promise<unknown>, beganMs: number): Promise<void> => {
     const done = new AbortController();
     const end = (): void => done.abort();
-    const overdue = clock.sleep(PIECE_MAX_MS, done.signal).catch(() => {}); // It ended in time.
+    const overdue = clock.sleep(PIECE_MAX_MS, done.signal).catch(() => {}); // The piece ended in time.
     await Promise.race([begun.then(end, end), overdue]);
     allowance.use(clock.monotonic() - beganMs);
-    // Lets everything else that is due run, and rests as long as the share asks for.
+    // Lets other due work run, and waits as long as the share requires.
     const { debtMs } = allowance;
     if (queue.size > 0 || debtMs > 0) await clock.sleep(debtMs);
     isTaken = queue.beginNext();
@@ -39,8 +39,8 @@ export function createPace(
 
   return {
     /**
-     * Runs one piece of an answer when it is the caller's turn.
-     * @param piece takes a few milliseconds; waits for nothing outside this process.
+     * Runs one piece of an answer when the caller's turn comes.
+     * @param piece takes a few milliseconds and waits for nothing outside this process.
      * @throws the signal's reason when it is aborted first; RequestProblem 503 when too many pieces wait.
      */
     run: async <Result>(
@@ -56,14 +56,14 @@ export function createPace(
       void endTurn(begun, beganMs);
       return begun;
     },
-    /** Counts time of the loop that an answer takes outside its pieces. */
+    /** Counts time of the event loop that an answer takes outside its pieces. */
     charge: (ms: number): void => allowance.use(ms),
   };
 }
 
-/** Those that wait for their turn: callers one after another, and each of them in its own order. */
+/** Queues pieces: callers take turns, and the pieces of one caller run in order. */
 function createQueue(max: number) {
-  /** By caller; the caller whose turn is next stands first. */
+  /** Pieces by caller. The caller whose turn is next comes first. */
   const waiting = new Map<string, Set<() => void>>();
   let size = 0;
   const remove = (caller: string, line: Set<() => void>, begin: () => void): void => {
@@ -93,11 +93,11 @@ function createQueue(max: number) {
         signal.addEventListener('abort', leave, { once: true });
       });
     },
-    /** Begins what is next. @returns false where nothing waits. */
+    /** Begins the next piece. @returns false when none waits. */
     beginNext(): boolean {
       for (const [caller, line] of waiting)
         for (const begin of line) {
-          // Its other pieces wait behind all other callers.
+          // The other pieces of this caller wait behind all other callers.
           waiting.delete(caller);
           waiting.set(caller, line);
           remove(caller, line, begin);

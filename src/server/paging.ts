@@ -1,10 +1,10 @@
 import type { ControllerApi } from '../controller/api.ts';
 import { type RequestProblem, refusal } from './problem.ts';
 
-/** A part of a list, and where it goes on. */
+/** One page of a list, and the cursor of the next page. */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Pass it as `cursor`; null: this is the end. */
+  /** Cursor of the next page; null on the last page. */
   readonly nextCursor: string | null;
 }
 
@@ -17,9 +17,9 @@ export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 1_000;
 
 /**
- * Sorts by `keyOf`, by code units.
- * @param items with unique keys.
- * @param list names the list, so that a cursor of another is refused.
+ * Returns a page of items, sorted by `keyOf` in code units.
+ * @param items have unique keys.
+ * @param list the name of the list, so that a cursor of another list is refused.
  */
 export function pageOf<Item>(
   list: string,
@@ -35,7 +35,7 @@ export function pageOf<Item>(
   return { items: page, nextCursor: rest.length > limit && last !== undefined ? cursorOf(list, keyOf(last)) : null };
 }
 
-/** As `pageOf`, for a list that is asked for from its newest to its oldest, by a number. @param items may be one more than `limit`. */
+/** Returns a page of items that are sorted by a number, newest first. @param items one more than `limit` if there is a next page. */
 export function pageBack<Item>(
   list: string,
   items: readonly Item[],
@@ -48,7 +48,7 @@ export function pageBack<Item>(
   return { items: page, nextCursor: hasMore ? cursorOf(list, String(numberOf(last))) : null };
 }
 
-/** @returns undefined where there is no cursor. @throws RequestProblem for a cursor that is no number of this list. */
+/** Returns the number in a cursor. @throws RequestProblem when the cursor does not belong to this list. */
 export function numberOfCursor(list: string, cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;
   const key = keyOfCursor(list, cursor);
@@ -74,16 +74,16 @@ function badCursor(): RequestProblem {
 }
 
 /**
- * Where a reader of the events is. Sequences begin anew with each process, so a place in them carries the start of its
- * process: after a restart nobody goes on in the middle of other events.
+ * Returns the position of a reader in the events. Each process starts its sequence at 0, so the position contains the start time
+ * of the process: after a restart, a reader cannot resume among the wrong events.
  */
 export function positionAt(api: ControllerApi, sequence: number): string {
   return `${api.startedMs}-${sequence}`;
 }
 
 /**
- * @returns the sequence to go on after, and whether events between there and here may be missing.
- * @throws RequestProblem for a text that is no position.
+ * Returns the sequence number in a position, and whether this process gave it out. If not, events may be missing.
+ * @throws RequestProblem when the text is not a position.
  */
 export function sequenceAt(
   api: ControllerApi,

@@ -8,15 +8,15 @@ type Limits = Pick<ServerLimits, 'plans' | 'plansWaiting' | 'plansOfCaller' | 'p
 export type PlanGate = ReturnType<typeof createPlanGate>;
 
 /**
- * Lets a few plans be made at once, has some wait for their turn, and refuses the others before their manifests are read. No caller
- * has all places: one token cannot keep the others from their plans.
+ * Limits plans: a few run at the same time, some wait, and others are refused before their manifests are read. One caller cannot
+ * take all slots, so one token cannot block the others.
  */
 export function createPlanGate(limits: Limits) {
   const { plans, plansWaiting, plansOfCaller, plansWaitingOfCaller } = limits;
-  /** Requests that have a place: of all, and by caller. */
+  /** Slots in use, in total and by caller. */
   let entered = 0;
   const enteredOf = new Map<string, number>();
-  /** A plan takes its turn among those of its caller, then among all. */
+  /** A plan waits behind other plans of its caller, then behind all plans. */
   const turns = new PQueue({ concurrency: plans });
   const turnsOf = new Map<string, PQueue>();
   const count = (caller: string, change: 1 | -1): void => {
@@ -25,9 +25,9 @@ export function createPlanGate(limits: Limits) {
   };
   return {
     /**
-     * Takes a place for a request, before its body is there.
-     * @returns gives the place back.
-     * @throws RequestProblem 503 when the caller, or all together, have as many as may be.
+     * Takes a slot for a request, before its body arrives.
+     * @returns a function that frees the slot.
+     * @throws RequestProblem 503 when the caller, or all callers together, use all their slots.
      */
     enter: (caller: string): (() => void) => {
       if (entered >= plans + plansWaiting) throw refusals.busy(plans, plansWaiting);
@@ -40,11 +40,11 @@ export function createPlanGate(limits: Limits) {
         isGiven = true;
       };
     },
-    /** Runs the work of a request that has a place when it is its turn. @throws the signal's reason when it is aborted before. */
+    /** Runs the work of a request that has a slot when its turn comes. @throws the signal's reason when aborted before that. */
     run: <Result>(caller: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> => {
       const own = turnsOf.get(caller) ?? new PQueue({ concurrency: plansOfCaller });
       turnsOf.set(caller, own);
-      // The signal ends the waiting alone: a turn lasts until its work has ended, whoever has left meanwhile.
+      // The signal ends only the wait: a turn lasts until its work has ended, even if the client has gone.
       const waiting = following(signal);
       const begin = (): Promise<Result> => {
         waiting.letGo();

@@ -4,18 +4,17 @@ import { arrayOf, objectOf, ref, type Schema, text, type TypeOf } from '../model
 
 const status: Schema<number> = { type: 'integer', minimum: 400, maximum: 599 };
 
-/** An error as the API tells it: RFC 9457, with our code and what to do next. */
 export const problemDetailsSchema = objectOf('An error (RFC 9457), with a stable code and what to do next.', {
   // `urn:portolan:problem:<code>`.
   type: text,
   title: text,
   status,
-  // What happened, and what was not done.
+  // The error and its effect.
   detail: text,
-  // Stable, `area/what`.
+  // Stable, `area/name`.
   code: text,
   remedy: text,
-  // Faults of manifests that were sent, each with its place.
+  // Problems of the manifests in the request, each with its position.
   'problems?': arrayOf(ref<Problem>('ManifestProblem')),
 });
 export type ProblemDetails = TypeOf<typeof problemDetailsSchema>;
@@ -53,7 +52,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   'controller/other-plan': 409,
 };
 
-/** @returns undefined for what nobody threw on purpose. */
+/** Returns the problem for an error; undefined for a bug, which is not thrown on purpose. */
 export function problemOf(error: unknown): ProblemDetails | undefined {
   if (error instanceof RequestProblem) return error.details;
   if (!(error instanceof PortolanError)) return undefined;
@@ -70,7 +69,7 @@ const STATUS_OF_DISPOSITION: Readonly<Record<Disposition, number>> = {
   'give-up': 500,
 };
 
-/** A request that is answered with this problem. */
+/** Thrown to answer a request with a problem. */
 export class RequestProblem extends Error {
   readonly details: ProblemDetails;
   /** Seconds; becomes `Retry-After`. */

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import type { Role } from '../configuration/settings/server-spec.ts';
 import { type ProblemDetails, problem, refusal } from './problem.ts';
 
-/** What is said to whoever is not let in, or asks for what cannot be. */
+/** Problems of requests that are refused before a route handles them. */
 
 export const noToken = () =>
   refusal(401, 'server/no-token', {
@@ -93,7 +93,7 @@ interface FrameworkError {
   readonly validationContext?: string;
 }
 
-/** @returns undefined for what is not the fault of the request. */
+/** Returns the problem for an error of fastify; undefined when the request did not cause it. */
 export function ofFramework(error: unknown, bodyBytes: number | undefined): ProblemDetails | undefined {
   const { code, statusCode = 500, validation, validationContext, message } = error as FrameworkError;
   if (validation !== undefined) {
@@ -125,7 +125,7 @@ export function ofFramework(error: unknown, bodyBytes: number | undefined): Prob
   });
 }
 
-/** Answers a request that expects what the server does not do. */
+/** Answers a request whose Expect header the server does not support. */
 export function expectation(response: ServerResponse): void {
   const details = problem(417, 'server/expectation', {
     detail: 'The request has an Expect header that the server does not meet. Nothing was done.',
@@ -140,7 +140,7 @@ export function expectation(response: ServerResponse): void {
   response.end(body);
 }
 
-/** Answers whoever never came to be a request, and ends the connection. */
+/** Answers a client that sent no complete HTTP request, and closes the connection. */
 export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
@@ -159,7 +159,7 @@ export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
   const said =
     details ?? problem(400, 'server/not-http', { detail: 'This is not a request.', remedy: 'Speak HTTP/1.1.' });
   const body = JSON.stringify(said);
-  // Both directions end: a socket that is only half-closed would stay for as long as its client likes.
+  // Closes both directions: the client could keep a half-closed socket open.
   socket.once('finish', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${said.status} ${said.title}\r\nContent-Type: application/problem+json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -10,31 +10,31 @@ import type { ServerLimits } from './limits.ts';
 import type { Streams } from './streams.ts';
 import type { Webhooks } from './webhooks.ts';
 
-/** A request that was let in and has the form its route asks for. */
+/** A request that was let in and matches the schemas of its route. */
 export interface Call {
   readonly params: Readonly<Record<string, string>>;
-  /** Checked and with defaults, as the route's schemas say. */
+  /** Validated by the schema of the route, with defaults. */
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** Whose token it came with, for the history. */
+  /** The name of the caller's token, for the history. */
   readonly by: string;
-  /** Aborted when the client goes, when the server closes, or when it took too long. */
+  /** Aborted when the client disconnects, the server closes, or the request takes too long. */
   readonly signal: AbortSignal;
 }
 
-/** What an answer is. A stream writes to the response itself, for as long as it likes. */
+/** An answer. A stream writes to the response itself until it ends. */
 export type Reply =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
   | { readonly type: 'text'; readonly status: number; readonly contentType: string; readonly text: string }
-  /** @param bytes redacted by whoever made them. */
+  /** @param bytes must be redacted already. */
   | { readonly type: 'bytes'; readonly status: number; readonly contentType: string; readonly bytes: Uint8Array }
   | { readonly type: 'stream'; readonly open: OpenStream };
 
-/** Resolves when the stream has ended. @param headers those that every answer has. */
+/** Opens a stream, and resolves when it has ended. @param headers sent with every answer. */
 type OpenStream = (response: ServerResponse, headers: Readonly<Record<string, string>>) => Promise<void>;
 
-/** What routes work with. */
+/** The services that routes use. */
 export interface Desk {
   readonly api: ControllerApi;
   readonly clock: Clock;
@@ -46,7 +46,7 @@ export interface Desk {
   readonly plans: PlanGate;
 }
 
-/** Renders the metrics as they are now. @param run runs each part of that. */
+/** Renders the metrics. @param run runs each part of the work. */
 export type RenderMetrics = (run: RunPiece) => Promise<{ readonly contentType: string; readonly text: string }>;
 
 /** The metrics, redacted, and their media type. */
@@ -61,7 +61,7 @@ interface Answer {
   readonly schema?: JsonObject;
 }
 
-/** One route. What is not in its table of access cannot exist: the type asks for it. */
+/** One route. `access` is required, so no route can exist without a rule for it. */
 export interface Route {
   readonly method: 'GET' | 'POST';
   /** `/api/v1/applications/{name}`. */
@@ -69,15 +69,15 @@ export interface Route {
   readonly operationId: string;
   readonly summary: string;
   readonly access: Access;
-  /** By name. */
+  /** Schemas of the query parameters by name. */
   readonly query?: Readonly<Record<string, JsonObject>>;
   readonly body?: { readonly type: 'json'; readonly schema: JsonObject } | { readonly type: 'bytes' };
-  /** `handle` waits, for the platform say: only its answer is made when it is the caller's turn (`pace.ts`). */
+  /** `handle` waits, for example for the platform. Only its answer takes turns (`pace.ts`). */
   readonly waits?: boolean;
-  /** It makes a plan: it needs a place among those that may (`plan-gate.ts`). */
+  /** The route makes a plan and needs a slot (`plan-gate.ts`). */
   readonly isPlan?: boolean;
   readonly bodyBytes?: keyof ServerLimits & `${string}BodyBytes`;
-  /** By status; those of errors are the same everywhere. */
+  /** Answers by status. Errors are the same for all routes. */
   readonly answers: Readonly<Record<number, Answer>>;
   handle(call: Call, desk: Desk): Promise<Reply> | Reply;
 }

@@ -5,15 +5,15 @@ import type { MetricsText, RenderMetrics } from './route.ts';
 const CALLER = '/metrics';
 
 /**
- * Returns the metrics for any number of scrapes: those that come while a text is rendered, or shortly after, get that one. The text
- * is rendered in pieces, between which the process does its work.
+ * Returns a function that renders the metrics. Scrapes that arrive while a text is rendered, or shortly after, share that text.
+ * It is rendered in pieces, so that the process can do other work in between.
  */
 export function createScrapes(options: {
   readonly render: RenderMetrics;
   readonly clock: Clock;
   readonly pace: Pace;
   readonly redact: (text: string) => string;
-  /** How long a text answers later scrapes. */
+  /** Time for which a text answers later scrapes. */
   readonly reuseMs: number;
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;

@@ -1,20 +1,20 @@
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { Secret } from '../model/secret.ts';
 
-/** The one place of the server that sees a secret. Nothing of it comes back but yes or no, and always after the same time. */
+/** Compares secrets: the only file of the server that reads them. The time of a comparison does not depend on the result. */
 
-/** Whether `text` is the secret. Digests are compared, so that neither content nor length can be measured. */
+/** Returns whether `text` is the secret. Compares digests, so that the time reveals neither content nor length. */
 export function isSecret(secret: Secret, text: string): boolean {
   return timingSafeEqual(digest(secret.reveal()), digest(text));
 }
 
-/** Whether `signature` (hex) is the HMAC-SHA256 of `bytes` under the secret. */
+/** Returns whether `signature` (hex) is the HMAC-SHA256 of `bytes` with the secret as key. */
 export function isSigned(secret: Secret, bytes: Uint8Array, signature: string): boolean {
   const right = createHmac('sha256', secret.reveal()).update(bytes).digest('hex');
   return timingSafeEqual(digest(right), digest(signature.toLowerCase()));
 }
 
-/** UTF-16 code units. */
+/** Returns the length of the secret in UTF-16 code units. */
 export function secretLength(secret: Secret): number {
   return secret.reveal().length;
 }

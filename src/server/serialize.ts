@@ -1,9 +1,9 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** Entries of a list that are serialized at once: some tenths of a millisecond. */
+/** Entries of a list in one piece, which take some tenths of a millisecond. */
 const ENTRIES = 25;
 
-/** Returns `JSON.stringify(body)` in pieces, each made when it is asked for: a list in an object is split into several. */
+/** Yields `JSON.stringify(body)` in pieces. A list in an object is split into several pieces. */
 export function* jsonPieces(body: unknown): Generator<string, void, undefined> {
   if (!isPlainObject(body)) {
     yield JSON.stringify(body);

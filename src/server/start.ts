@@ -30,28 +30,28 @@ export interface ServerOptions {
   readonly log: Log;
   readonly metrics: RenderMetrics;
   readonly clock: Clock;
-  /** Masks secrets that got into an answer by mistake. */
+  /** Masks secrets that reached an answer by mistake. */
   readonly redact: (text: string) => string;
   readonly limits?: Partial<ServerLimits>;
 }
 
 export interface RunningServer {
-  /** `http://127.0.0.1:7780`, without a slash at its end. */
+  /** `http://127.0.0.1:7780`, without a slash at the end. */
   readonly url: string;
   /**
-   * Takes other tokens, webhooks, names, certificates and limits of streams; streams end, so that those whose token is gone
-   * do not stay. Another address needs a restart.
-   * @throws PortolanError `invalid`; all is as before then.
+   * Replaces tokens, webhooks, host names, certificates and limits. Ends all streams, so that none stays open whose token was
+   * removed. A change of the address needs a restart.
+   * @throws PortolanError `invalid`. Nothing is replaced then.
    */
   reload(settings: ServerSettings): void;
-  /** Takes nothing new, ends streams, gives what is under way some seconds. */
+  /** Accepts no more requests, ends streams, and waits a few seconds for open requests. */
   close(): Promise<void>;
 }
 
 /**
  * Starts the HTTP API.
- * @throws PortolanError `invalid` where it would be open to the network, or a secret or certificate cannot be used;
- * `give-up` where the address is taken.
+ * @throws PortolanError `invalid` when it would be open to the network, or a secret or certificate cannot be used;
+ * `give-up` when the address is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
   const { api, settings, openSecret, log, metrics, clock, redact } = options;
@@ -135,7 +135,7 @@ function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
   };
 }
 
-/** What is reachable from elsewhere must be closed, and should be private. */
+/** Requires a token on an address that other machines can reach, and warns when it has no TLS. */
 function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSettings, log: Log): void {
   if (tokens.length === 0) {
     if (!isLoopback(host) && tls === undefined)
@@ -188,7 +188,7 @@ function urlOf(app: FastifyInstance, { host }: Address, { tls }: ServerSettings)
   return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`;
 }
 
-/** Sockets that are kept for another request would hold the end up, and so would one whose reader sleeps. */
+/** Closes the server. Closes idle sockets as well, and after `limits.closeMs` all sockets, because they would delay the end. */
 async function closeApp(
   app: FastifyInstance,
   stop: AbortController,
@@ -205,7 +205,7 @@ async function closeApp(
       await clock.sleep(50, closed.signal).catch(() => {});
     }
   };
-  // Plans read from the platform for long; everything else is done at once.
+  // Plans may read from the platform for a long time; all other requests end soon.
   stop.abort(refusals.closing());
   endStreams();
   const sweeping = sweep();

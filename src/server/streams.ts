@@ -8,14 +8,14 @@ import type { Pace } from './pace.ts';
 import { positionAt } from './paging.ts';
 import { refusal } from './problem.ts';
 
-/** Where a stream begins, and which events it carries. */
+/** The start of a stream and the events it carries. */
 export interface StreamRequest {
-  /** Events after this one. */
+  /** The stream begins after the event with this sequence number. */
   readonly sequence: number;
-  /** The reader was told of events that are not at hand any more. */
+  /** Events are missing between the last one that the client received and this start. */
   readonly hasGap: boolean;
   readonly wants: (event: ControllerEvent) => boolean;
-  /** Whose token it came with. */
+  /** The name of the caller's token. */
   readonly by: string;
 }
 
@@ -27,22 +27,22 @@ interface Around {
   readonly redact: (text: string) => string;
 }
 
-/** Events read from the controller at once, between two writes. */
+/** Events that are read from the controller between two writes. */
 const BATCH = 100;
 
 export type Streams = ReturnType<typeof createStreams>;
 
-/** Server-sent events. A reader gets what is at hand as fast as it takes it; nothing is kept for anyone. */
+/** Creates the server-sent event streams. Events are read as fast as the client receives them; none are kept for a client. */
 export function createStreams(around: Around, maxAtFirst: number) {
   let max = maxAtFirst;
   let open = 0;
   const ends = new Set<() => void>();
   return {
-    /** How many may be open; changed by a reload. */
+    /** Sets how many streams may be open. */
     setMax: (next: number): void => {
       max = next;
     },
-    /** @throws RequestProblem 503 when as many are open as may be. @returns frees the place. */
+    /** Takes a slot for a stream. @returns a function that frees it. @throws RequestProblem 503 when none is free. */
     enter: (): (() => void) => {
       if (open >= max)
         throw refusal(503, 'server/too-many-streams', {
@@ -57,7 +57,7 @@ export function createStreams(around: Around, maxAtFirst: number) {
         isFree = true;
       };
     },
-    /** Resolves when the stream has ended, by either side. @param headers sent before the first event. */
+    /** Sends events, and resolves when either side has ended the stream. @param headers sent before the first event. */
     serve: async (
       response: ServerResponse,
       headers: Readonly<Record<string, string>>,
@@ -72,7 +72,7 @@ export function createStreams(around: Around, maxAtFirst: number) {
         await pump(response, around, stop.signal, request);
         response.end();
       } catch (error) {
-        // Ended by us in good order, by the reader, or because the reader takes nothing.
+        // The client is too slow, or one of the two sides ended the stream.
         if (error === SLOW) response.destroy();
         else if (stop.signal.aborted) response.end();
         else throw error;
@@ -82,7 +82,7 @@ export function createStreams(around: Around, maxAtFirst: number) {
         response.off('close', end);
       }
     },
-    /** Ends every stream: its reader may come back, with the position it has. */
+    /** Ends all streams. Clients may reconnect with their last position. */
     endAll: (): void => {
       for (const end of ends) end();
     },
@@ -136,7 +136,7 @@ const GAP = `event: gap\ndata: ${JSON.stringify({
   message: 'Events before this are no longer at hand; GET /api/v1/history has what was done.',
 })}\n\n`;
 
-/** Wakes one who waits; a ring while nobody waits is remembered. */
+/** Wakes a waiter. Remembers a ring that comes while none waits. */
 class Bell {
   #rung = false;
   #wake: (() => void) | undefined;
@@ -146,7 +146,7 @@ class Bell {
     this.#wake?.();
   }
 
-  /** @returns false when nothing rang for so long, or it was aborted. */
+  /** Waits for a ring. @returns false when none came in time, or the signal was aborted. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#rung) {
       const enough = following(signal);
@@ -154,7 +154,7 @@ class Bell {
       try {
         await clock.sleep(ms, enough.signal);
       } catch {
-        // Woken, or aborted: the caller looks.
+        // It rang, or the signal was aborted: the caller checks which.
       }
       enough.letGo();
       this.#wake = undefined;

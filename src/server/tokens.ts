@@ -4,10 +4,10 @@ import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { isSecret, secretLength } from './secrets.ts';
 
-/** Follows a reference of the configuration; what it returns gives the secret as it is now. @param where for messages. */
+/** Returns a function that reads the secret of a reference each time. @param where the place of the reference, for messages. */
 export type OpenSecret = (reference: SecretReference, where: string) => () => Secret;
 
-/** Whoever has sent a token of ours. */
+/** The owner of a valid token. */
 export interface Caller {
   readonly name: string;
   readonly role: Role;
@@ -16,8 +16,9 @@ export interface Caller {
 const LENGTH_MIN = 16;
 
 /**
- * Returns whose bearer token a header `Authorization` holds. Every token is compared, whether one matched before or not.
- * @throws PortolanError `invalid` when a secret is missing or too short to be one.
+ * Returns a function that finds the owner of the bearer token in an `Authorization` header. It compares all tokens, even after a
+ * match.
+ * @throws PortolanError `invalid` when a secret is missing or too short.
  */
 export function identifier(settings: readonly ServerToken[], openSecret: OpenSecret) {
   const tokens = settings.map(({ name, role, value }) => {
@@ -32,7 +33,7 @@ export function identifier(settings: readonly ServerToken[], openSecret: OpenSec
   };
 }
 
-/** As `openSecret`, and refuses at once what could be guessed. */
+/** Opens a secret as `openSecret` does. @throws PortolanError `invalid` when it is so short that it could be guessed. */
 export function openedSecret(reference: SecretReference, where: string, openSecret: OpenSecret): () => Secret {
   const open = openSecret(reference, where);
   const secret = open();
@@ -46,12 +47,12 @@ export function openedSecret(reference: SecretReference, where: string, openSecr
 }
 
 /**
- * Who may use a route: a role and those above it; `anyone` without a token; `metrics` a viewer, or anyone where the
- * operator says so; `signature` whoever signed the body, which the route itself checks.
+ * The access rule of a route: a role and the roles above it; `anyone` without a token; `metrics` for viewers, or for anyone if the
+ * operator allows it; `signature` for a signed body, which the route itself checks.
  */
 export type Access = Role | 'anyone' | 'metrics' | 'signature';
 
-/** The role that a route wants; undefined: none. */
+/** Returns the role that a route needs; undefined when it needs none. */
 export function roleFor(access: Access, metricsArePublic: boolean): Role | undefined {
   if (access === 'metrics') return metricsArePublic ? undefined : 'viewer';
   return access === 'anyone' || access === 'signature' ? undefined : access;

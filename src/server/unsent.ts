@@ -3,11 +3,11 @@ import type { ServerResponse } from 'node:http';
 export type Unsent = ReturnType<typeof createUnsent>;
 
 /**
- * Counts answers that their readers have not taken yet.
- * @param maxBytes of memory that slow readers may hold together. One answer alone may be larger.
+ * Counts answers that their clients have not received yet.
+ * @param maxBytes memory that slow clients may use together. A single answer may be larger.
  */
 export function createUnsent(maxBytes: number) {
-  /** Oldest first. */
+  /** Bytes by response, oldest first. */
   const open = new Map<ServerResponse, number>();
   let sum = 0;
   const forget = (response: ServerResponse): void => {
@@ -15,7 +15,7 @@ export function createUnsent(maxBytes: number) {
     open.delete(response);
   };
   return {
-    /** Counts an answer until its reader has it. Closes the oldest ones while all together are over the limit. */
+    /** Counts an answer until its client has received it. Closes the oldest answers while all together exceed the limit. */
     add(response: ServerResponse, bytes: number): void {
       open.set(response, bytes);
       sum += bytes;

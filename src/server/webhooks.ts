@@ -19,13 +19,13 @@ interface Around {
   readonly limits: ServerLimits;
   readonly openSecret: OpenSecret;
   readonly signal: AbortSignal;
-  /** The source may have changed. */
+  /** Requests a read of the source, which may have changed. */
   readonly poke: (because: string) => void;
 }
 
 export type Webhooks = ReturnType<typeof createWebhooks>;
 
-/** Whoever may say that the source has changed. What they say besides is not read: it is only a hint to look. */
+/** Creates the webhooks. A delivery only causes a read of the source; its content is checked for its signature and not used. */
 export function createWebhooks(settings: readonly ServerWebhook[], around: Around) {
   let senders = open(settings, around);
   const poke = createPoker(around);
@@ -33,13 +33,13 @@ export function createWebhooks(settings: readonly ServerWebhook[], around: Aroun
   const { clock, limits } = around;
   const allowance = (): Allowance => new Allowance(clock, limits.webhookBurst, limits.webhookPerSecond / 1_000);
   const forgeries = allowance();
-  /** Deliveries whose body is on its way, oldest first: how to close each. */
+  /** Functions that close deliveries whose body is still arriving, oldest first. */
   const unread = new Set<() => void>();
   return {
     /**
-     * Before the body is read. Closes the delivery that has waited longest for its body where too many wait.
-     * @param close ends the connection of this delivery.
-     * @returns a function to call when the body is there, or will not come.
+     * Admits a delivery before its body is read. Closes the oldest one if too many are waiting for their body.
+     * @param close closes the connection of this delivery.
+     * @returns a function to call when the body has arrived, or will not arrive.
      */
     admit: (close: () => void) => {
       const [oldest] = unread;
@@ -51,8 +51,8 @@ export function createWebhooks(settings: readonly ServerWebhook[], around: Aroun
       return (): void => void unread.delete(close);
     },
     /**
-     * Forged deliveries have a rate limit of their own, so that they never use up that of a genuine sender.
-     * @throws RequestProblem 401, always the same, for whatever is not signed by the one that has this name; 429 over a limit.
+     * Handles a delivery. Forged deliveries have their own rate limit, so that they cannot use up that of a genuine sender.
+     * @throws RequestProblem 401, always the same, when the signature does not belong to this webhook; 429 above a limit.
      */
     deliver: (name: string, headers: Headers, bytes: Uint8Array): void => {
       const sender = senders.get(name);
@@ -62,7 +62,7 @@ export function createWebhooks(settings: readonly ServerWebhook[], around: Aroun
       if (!take(bucket)) throw tooMany();
       poke(`webhook ${name}`);
     },
-    /** @throws PortolanError `invalid` for a secret that is missing or too short; the former ones then stay. */
+    /** Replaces the webhooks. @throws PortolanError `invalid` when a secret is missing or too short; nothing is replaced then. */
     reload: (next: readonly ServerWebhook[]): void => {
       senders = open(next, around);
     },
@@ -84,7 +84,7 @@ function open(settings: readonly ServerWebhook[], { openSecret }: Around): Reado
   );
 }
 
-/** Nothing but HMAC-SHA256 counts, except at GitLab, which sends its secret as it is. */
+/** Checks the HMAC-SHA256 of a delivery. GitLab sends its secret instead, which is compared. */
 function isGenuine({ type, secret }: Sender, headers: Headers, bytes: Uint8Array): boolean {
   const { header, prefix } = SIGNATURES[type];
   const value = headers[header];
@@ -100,7 +100,7 @@ const SIGNATURES: Readonly<Record<ServerWebhook['type'], { readonly header: stri
   gitlab: { header: 'x-gitlab-token', prefix: '' },
 };
 
-/** Passes hints on at once, but no more often than may be; what comes in between is one hint at the end. */
+/** Returns a function that requests a read of the source at once, at most once in `limits.pokeMs`. Later requests become one. */
 function createPoker({ clock, limits, signal, poke }: Around): (because: string) => void {
   let isResting = false;
   let waiting: string | undefined;

@@ -29,7 +29,7 @@ function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): A
 
 const listQuery = { ...pageQuery, condition: conditionQuery, label: labelQuery };
 
-/** A page of the resources of these applications; labels are those of their application. */
+/** Returns a page of the resources of applications. A resource has the labels of its application. */
 function resourcesPage(list: string, applications: readonly ApplicationStatus[], query: unknown) {
   const { condition, label, ...page } = query as ListQuery;
   const isWanted = filterOf(condition, label);

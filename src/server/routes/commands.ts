@@ -12,7 +12,7 @@ const asked = {
   },
 };
 
-/** A JSON body with one text. */
+/** Returns the schema of a JSON body with one text. */
 function bodyOf(name: string, description: string, rules: { readonly [rule: string]: number | string }) {
   const properties = { [name]: string(description, rules) };
   return {
@@ -23,7 +23,7 @@ function bodyOf(name: string, description: string, rules: { readonly [rule: stri
 
 const reason = { minLength: 1, maxLength: 1000, pattern: ONE_LINE_PATTERN };
 
-/** Carries out a request for one application, which is in force when it is answered. */
+/** Returns the common part of commands for one application. The command is in effect when the answer is sent. */
 function command(
   carryOut: (api: ControllerApi, id: ResourceId, by: string, body: Readonly<Record<string, string>>) => Promise<void>,
 ) {

@@ -16,7 +16,7 @@ import {
 } from '../../model/schema-words.ts';
 import { applicationNamed } from './queries.ts';
 
-/** Manifests in a request; their number and size are bounded by the size of the body as well. */
+/** Manifests in a request. The size of the body limits them as well. */
 const FILES_MAX = 10_000;
 
 const resourceId: Schema<ResourceId> = { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' };

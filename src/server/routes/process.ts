@@ -2,7 +2,7 @@ import { refusal } from '../problem.ts';
 import { json, routesOf } from '../route.ts';
 import { ref } from '../../model/schema-words.ts';
 
-/** What there is to see of the process itself, and the way in for webhooks. */
+/** Routes of the process itself, and of webhooks. */
 export const processRoutes = routesOf({
   'GET /api/v1/status': {
     operationId: 'getStatus',

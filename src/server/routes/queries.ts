@@ -6,7 +6,7 @@ import { LIMIT_DEFAULT, LIMIT_MAX, type PageQuery } from '../paging.ts';
 import { refusal } from '../problem.ts';
 import type { Route } from '../route.ts';
 
-/** Parameters that mean the same for every list. */
+/** Query parameters that all lists share. */
 export const pageQuery = {
   limit: {
     type: 'integer',
@@ -51,8 +51,8 @@ export interface ListQuery extends PageQuery {
 }
 
 /**
- * Whether something is to be in a list.
- * @param conditions, labels as the two schemas above let them through.
+ * Returns a filter of lists.
+ * @param conditions, labels match the two schemas above.
  */
 export function filterOf(conditions: readonly string[] = [], labels: readonly string[] = []) {
   const wantedConditions = conditions.map((text) => {
@@ -65,18 +65,18 @@ export function filterOf(conditions: readonly string[] = [], labels: readonly st
       ([, key = '', value]) => Object.hasOwn(of.labels, key) && (value === undefined || of.labels[key] === value),
     ) &&
     wantedConditions.every(({ type, status, isNot }) => {
-      // A condition that was never set is as good as unknown.
+      // A condition that was never set counts as Unknown.
       const is = of.conditions.find((condition) => condition.type === type)?.status ?? 'Unknown';
       return (is === status) !== isNot;
     });
 }
 
-/** The answer that is a page of a list. */
+/** Returns the schema of an answer that is one page of a list. */
 export function partOf(item: string): Route['answers'] {
   return { 200: { description: 'A part of the list.', schema: pageSchema(item) } };
 }
 
-/** @throws RequestProblem 404 that says which name was probably meant. */
+/** Returns the application with a name. @throws RequestProblem 404 that suggests a similar name. */
 export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationDetails {
   const found = api.application(`Application/${name ?? ''}`);
   if (found !== undefined) return found;

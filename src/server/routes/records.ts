@@ -2,7 +2,7 @@ import { numberOfCursor, pageBack, pageOf } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
 import { applicationNamed, applicationQuery, type ListQuery, pageQuery, partOf } from './queries.ts';
 
-/** What the ledger has, read-only. */
+/** Routes that read the ledger. */
 export const recordRoutes = routesOf({
   'GET /api/v1/history': {
     operationId: 'listHistory',

@@ -7,7 +7,7 @@ import { planRoutes } from './plans.ts';
 import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
 
-/** Every route there is, with who may use it. Whatever is not here does not exist. */
+/** All routes of the API, each with its access rule. */
 export const routes: readonly Route[] = [
   ...processRoutes,
   ...applicationRoutes,
