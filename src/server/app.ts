@@ -293,7 +293,7 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
     case 'stream': {
       to.hijack();
       await reply.open(to.raw, headersOfAll(options)).catch((error: unknown) => {
-        options.log.error('server: an event stream broke off', { reason: String(error) });
+        options.log.error('server: an event stream failed', { reason: String(error) });
         to.raw.destroy();
       });
       return;
@@ -329,7 +329,7 @@ function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, opti
   }
   // A bug in Portolan: its details go to the log only.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  options.log.error('server: a request hit a fault of Portolan', { path: request.routeOptions.url, stack });
+  options.log.error('server: a request failed because of a bug in Portolan', { path: request.routeOptions.url, stack });
   sendProblem(reply, refusals.fault, options);
 }
 
@@ -350,6 +350,6 @@ function note(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions)
     status: reply.statusCode,
   };
   const isCommand = route?.access === 'operator' && request.method === 'POST';
-  if (isCommand) log.info('server: a command', facts);
-  else log.debug('server: a request', facts);
+  if (isCommand) log.info('server: command', facts);
+  else log.debug('server: request', facts);
 }

@@ -17,7 +17,7 @@ export function registerProcess(registry: Registry): void {
   let before = performance.eventLoopUtilization();
   new Gauge({
     name: 'nodejs_eventloop_utilization_ratio',
-    help: 'Share of the time since it was last asked for in which the event loop was busy, from 0 to 1.',
+    help: 'Share of the time since the last scrape in which the event loop was busy, from 0 to 1.',
     registers: [registry],
     collect() {
       const now = performance.eventLoopUtilization();

@@ -57,7 +57,7 @@ export function registerStanding(registry: Registry, view: () => StandingView | 
   registerSource(standing);
   standing(
     'portolan_ledger_intents',
-    'Writes on record whose outcome is not settled, by state.',
+    'Intents in the ledger whose outcome is not known, by state.',
     ['state'],
     async (now) => {
       // The ledger may be unreadable; the other metrics are needed all the more then.
@@ -80,32 +80,38 @@ function registerApplications(standing: Standing, clock: Clock): void {
     );
   perApplication(
     'portolan_drift',
-    'Resources that moved away from what was applied.',
+    'Resources that drifted.',
     ({ resources }) => resources.filter(({ drift }) => drift !== null).length,
   );
-  perApplication('portolan_drift_age_seconds', 'Age of the oldest drift; 0 where there is none.', ({ resources }) => {
+  perApplication('portolan_drift_age_seconds', 'Age of the oldest drift; 0 without drift.', ({ resources }) => {
     const oldestMs = Math.min(...resources.flatMap(({ drift }) => (drift === null ? [] : [drift.sinceMs])));
     return oldestMs === Number.POSITIVE_INFINITY ? 0 : Math.max(0, clock.now() - oldestMs) / 1000;
   });
-  perApplication('portolan_held', 'What is held and needs a person.', ({ resources, approval }) =>
-    resources.reduce((sum, { holds }) => sum + holds.length, approval === null ? 0 : 1),
+  perApplication(
+    'portolan_held',
+    'Holds of the application and its resources that require manual action.',
+    ({ resources, approval }) => resources.reduce((sum, { holds }) => sum + holds.length, approval === null ? 0 : 1),
   );
-  perApplication('portolan_suspended', 'The application, if it is, and its resources that are suspended.', (one) => {
-    const whole = one.pause?.type === 'suspended' ? 1 : 0;
-    return whole + one.resources.filter(({ mode }) => mode === 'suspend').length;
-  });
+  perApplication(
+    'portolan_suspended',
+    'Number of suspended resources, plus 1 if the application is suspended.',
+    (one) => {
+      const whole = one.pause?.type === 'suspended' ? 1 : 0;
+      return whole + one.resources.filter(({ mode }) => mode === 'suspend').length;
+    },
+  );
   perApplication(
     'portolan_paused',
-    'Whether it is left alone just now: suspended, outside its window, or its region is not enabled.',
+    '1 while the application is paused: suspended, outside its window, or its region is not enabled.',
     ({ pause }) => (pause === null ? 0 : 1),
   );
-  perApplication('portolan_failures', 'Passes in a row that failed.', ({ failures }) => failures);
-  perApplication('portolan_pending_actions', 'What the last plan still had to do.', ({ pending }) =>
+  perApplication('portolan_failures', 'Consecutive failed passes.', ({ failures }) => failures);
+  perApplication('portolan_pending_actions', 'Actions of the last plan that are pending.', ({ pending }) =>
     pending === null ? 0 : pending.actions.length + pending.deferred.length,
   );
   perApplication(
     'portolan_last_success_timestamp_seconds',
-    'When it was last seen to be as git says.',
+    'Time at which the application was last in sync.',
     ({ lastSuccessMs }) => (lastSuccessMs === null ? null : lastSuccessMs / 1000),
   );
   standing(
@@ -124,17 +130,17 @@ const CONDITION_VALUES: Readonly<Record<Condition['status'], number>> = { True: 
 const PHASES: readonly ControllerStatus['phase'][] = ['starting', 'running', 'draining'];
 
 function registerController(standing: Standing): void {
-  standing('portolan_phase', '1 for the phase the controller is in.', ['phase'], ({ status }) => {
+  standing('portolan_phase', '1 for the present phase of the controller.', ['phase'], ({ status }) => {
     const { phase } = status;
     return PHASES.map((one): Sample => [{ phase: one }, one === phase ? 1 : 0]);
   });
   standing(
     'portolan_applications',
-    'Applications, by how they stand; one may count several times.',
+    'Applications by state. An application can have several states.',
     ['state'],
     ({ status }) => Object.entries(status.counts).map(([state, count]): Sample => [{ state }, count]),
   );
-  standing('portolan_region_open', 'Whether a region takes changes.', ['platform', 'region'], ({ status }) =>
+  standing('portolan_region_open', '1 while a region accepts changes.', ['platform', 'region'], ({ status }) =>
     status.regions.map(({ platform, region, state }): Sample => [{ platform, region }, state === 'open' ? 1 : 0]),
   );
 }
@@ -142,7 +148,7 @@ function registerController(standing: Standing): void {
 function registerSource(standing: Standing): void {
   standing(
     'portolan_source_info',
-    'Always 1; the revisions are in the labels.',
+    'Always 1. The labels are the revisions.',
     ['source', 'observed', 'accepted'],
     ({ status }) => {
       const { name, observedRevision, acceptedRevision } = status.source;
@@ -155,11 +161,13 @@ function registerSource(standing: Standing): void {
       const found = value(source);
       return found === null ? [] : [[{ source: source.name }, found]];
     });
-  ofSource('portolan_source_failing', '1 while the newest revision cannot be read or is refused.', ({ error }) =>
+  ofSource('portolan_source_failing', '1 while the newest revision cannot be read or is rejected.', ({ error }) =>
     error === null ? 0 : 1,
   );
-  ofSource('portolan_source_accepted_timestamp_seconds', 'When a revision was last accepted.', ({ acceptedMs }) =>
-    acceptedMs === null ? null : acceptedMs / 1000,
+  ofSource(
+    'portolan_source_accepted_timestamp_seconds',
+    'Time at which a revision was last accepted.',
+    ({ acceptedMs }) => (acceptedMs === null ? null : acceptedMs / 1000),
   );
   ofSource('portolan_source_resources', 'Resources of the accepted revision.', ({ resources }) => resources);
 }

@@ -16,7 +16,7 @@ export interface MetricsOptions {
   readonly version: string;
   /** Version of Node. */
   readonly node: string;
-  /** Whether to include metrics of the process. They cannot be removed once they are registered. */
+  /** True adds metrics of the process, which cannot be removed once they are registered. */
   readonly process: boolean;
 }
 
@@ -54,7 +54,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
   const registers = [registry];
   new Gauge({
     name: 'portolan_build_info',
-    help: 'Always 1; what runs is in the labels.',
+    help: 'Always 1. The labels are the versions of Portolan and Node.',
     labelNames: ['version', 'node'],
     registers,
   }).set({ version: options.version, node: options.node }, 1);
@@ -127,26 +127,26 @@ function queueMetrics(
 
 /** Registers the series of passes. Each starts at 0, so that the first failure shows as an increase. */
 function queueSeries({ counter, histogram }: Series) {
-  const passes = counter('controller_runtime_reconcile_total', 'Passes over an application, by how they ended.', [
+  const passes = counter('controller_runtime_reconcile_total', 'Passes over an application, by result.', [
     'controller',
     'result',
   ]);
   for (const result of RESULTS) passes.inc({ ...CONTROLLER, result }, 0);
   const took = histogram(
     'controller_runtime_reconcile_time_seconds',
-    'How long passes took.',
+    'Duration of passes.',
     ['controller'],
     RECONCILE_SECONDS,
   );
   const waited = histogram(
     'workqueue_queue_duration_seconds',
-    'How long applications that were due waited for their pass.',
+    'Time that due applications waited for their pass.',
     ['name'],
     WAIT_SECONDS,
   );
   const worked = histogram(
     'workqueue_work_duration_seconds',
-    'How long passes took, as the queue sees it.',
+    'Duration of passes, as the queue measures it.',
     ['name'],
     RECONCILE_SECONDS,
   );
@@ -154,9 +154,7 @@ function queueSeries({ counter, histogram }: Series) {
   waited.zero(QUEUE);
   worked.zero(QUEUE);
   const adds = counter('workqueue_adds_total', 'Applications added to the queue.', ['name']);
-  const retries = counter('workqueue_retries_total', 'Applications put back to be tried again after a while.', [
-    'name',
-  ]);
+  const retries = counter('workqueue_retries_total', 'Applications put back in the queue to retry later.', ['name']);
   adds.inc(QUEUE, 0);
   retries.inc(QUEUE, 0);
   return { passes, took, waited, worked, adds, retries };
@@ -171,15 +169,25 @@ function registerWorkers(
 ): void {
   const gauge = (name: string, help: string, labels: Labels, value: () => number): void =>
     registerGauge(registry, name, help, Object.keys(labels), () => [[labels, value()]]);
-  gauge('workqueue_depth', 'Applications that are due and wait.', QUEUE, () => view()?.status.counts.queued ?? 0);
-  gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, () => agesMs().length);
-  gauge('controller_runtime_max_concurrent_reconciles', 'Passes that may run at once.', CONTROLLER, concurrency);
-  gauge('workqueue_unfinished_work_seconds', 'Age of all passes that run, together.', QUEUE, () =>
+  gauge(
+    'workqueue_depth',
+    'Due applications that wait for their pass.',
+    QUEUE,
+    () => view()?.status.counts.queued ?? 0,
+  );
+  gauge('controller_runtime_active_workers', 'Passes that are running.', CONTROLLER, () => agesMs().length);
+  gauge(
+    'controller_runtime_max_concurrent_reconciles',
+    'Passes that may run at the same time.',
+    CONTROLLER,
+    concurrency,
+  );
+  gauge('workqueue_unfinished_work_seconds', 'Sum of the ages of all running passes.', QUEUE, () =>
     agesMs().reduce((sum, ageMs) => sum + ageMs / 1000, 0),
   );
   gauge(
     'workqueue_longest_running_processor_seconds',
-    'Age of the oldest pass that runs.',
+    'Age of the oldest running pass.',
     QUEUE,
     () => Math.max(0, ...agesMs()) / 1000,
   );
@@ -193,13 +201,13 @@ function requestMetrics({ counter, histogram }: Series): Pick<ControllerObserver
   ]);
   const took = histogram(
     'portolan_request_duration_seconds',
-    'How long requests to platforms took.',
+    'Duration of requests to platforms.',
     ['platform', 'operation'],
     REQUEST_SECONDS,
   );
   const milestones = histogram(
     'portolan_milestone_seconds',
-    'From a commit, or from when it was seen, to each milestone of an application.',
+    'Time from a commit, or from its observation, to each milestone of an application.',
     ['milestone', 'since'],
     MILESTONE_SECONDS,
   );
@@ -217,7 +225,7 @@ function requestMetrics({ counter, histogram }: Series): Pick<ControllerObserver
 }
 
 function deliveryMetrics({ counter }: Series): DeliveryCounts {
-  const sent = counter('portolan_notifications_sent_total', 'Notifications and traces that a receiver took.', [
+  const sent = counter('portolan_notifications_sent_total', 'Notifications and traces that a receiver accepted.', [
     'receiver',
   ]);
   const dropped = counter(
@@ -227,7 +235,7 @@ function deliveryMetrics({ counter }: Series): DeliveryCounts {
   );
   const collapsed = counter(
     'portolan_notifications_collapsed_total',
-    'Notifications that repeated an earlier one and were counted in its place.',
+    'Notifications that repeated an earlier one and were only counted.',
     ['receiver'],
   );
   return {

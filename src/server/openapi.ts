@@ -19,7 +19,8 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
       title: 'Portolan',
       version: 'v1',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
-      description: 'What the controller sees and does. Errors are problem details (RFC 9457) with a code and a remedy.',
+      description:
+        'The API of the Portolan controller. Errors are problem details (RFC 9457) with a code and a remedy.',
     },
     servers: [
       { url: '/', description: 'The controller that serves this document.' },
@@ -41,8 +42,8 @@ const schemas: Readonly<Record<string, JsonObject>> = {
   ...ledgerSchemas,
   ProblemDetails: problemDetailsSchema,
   ManifestProblem: manifestProblemSchema,
-  Healthy: objectOf('It lives.', { status: literal('ok'), lagMs: count }),
-  Readiness: objectOf('Whether it does its work, and if not, why.', {
+  Healthy: objectOf('The process is alive.', { status: literal('ok'), lagMs: count }),
+  Readiness: objectOf('Whether the controller is ready, and if not, why.', {
     ready: trueOrFalse,
     reasons: arrayOf(text),
   }),
@@ -51,14 +52,14 @@ const schemas: Readonly<Record<string, JsonObject>> = {
 
 /** Groups of operations. A path belongs to the first group whose pattern it matches. */
 const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
-  { name: 'plans', description: 'Make a plan, and approve a held one.', paths: /\/(?:plan|approve)$/ },
-  { name: 'events', description: 'What the controller did and saw.', paths: /\/events/ },
+  { name: 'plans', description: 'Make a plan, or approve a held plan.', paths: /\/(?:plan|approve)$/ },
+  { name: 'events', description: 'Events of the controller.', paths: /\/events/ },
   {
     name: 'ledger',
-    description: 'What is on record: history, objects, intents.',
+    description: 'Records of the ledger: history, objects, intents.',
     paths: /\/(?:history|objects|intents)$/,
   },
-  { name: 'webhooks', description: 'A forge reports that the source may have changed.', paths: /^\/webhooks\// },
+  { name: 'webhooks', description: 'A Git host reports that the source may have changed.', paths: /^\/webhooks\// },
   {
     name: 'process',
     description: 'The process: status, health, metrics, this document.',
@@ -75,14 +76,14 @@ const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
 ];
 
 const PROBLEM_EXAMPLE = problem(404, 'controller/unknown-application', {
-  detail: 'There is no Application called shop.',
-  remedy: 'Name one of those that GET /api/v1/applications lists.',
+  detail: 'No application is called shop.',
+  remedy: 'GET /api/v1/applications lists all applications.',
 }) as unknown as JsonObject;
 
 const WHO: Readonly<Record<Route['access'], string>> = {
   anyone: 'No token is needed.',
-  signature: 'No token is needed: the body is signed.',
-  metrics: 'Role: viewer, or nobody where spec.server.metrics.public of Settings says so.',
+  signature: 'No token is needed, because the body is signed.',
+  metrics: 'Role: viewer. No token is needed if spec.server.metrics.public of Settings is true.',
   viewer: 'Role: viewer.',
   operator: 'Role: operator.',
   admin: 'Role: admin.',

@@ -68,8 +68,8 @@ function keyOfCursor(list: string, cursor: string): string {
 
 function badCursor(): RequestProblem {
   return refusal(400, 'server/bad-cursor', {
-    detail: 'The cursor is none that this list gave out.',
-    remedy: 'Pass nextCursor of the answer before as it is, or leave it out to begin anew.',
+    detail: 'The cursor does not belong to this list.',
+    remedy: 'Pass nextCursor of the previous answer unchanged, or leave it out to start at the first page.',
   });
 }
 
@@ -92,8 +92,8 @@ export function sequenceAt(
   const [, started, sequence] = /^([0-9]{1,16})-([0-9]{1,15})$/.exec(position) ?? [];
   if (started === undefined || sequence === undefined)
     throw refusal(400, 'server/bad-position', {
-      detail: 'Last-Event-ID (or after) is none that this server gave out.',
-      remedy: 'Pass the id of the last event as it was, or leave it out to begin with what happens now.',
+      detail: 'Last-Event-ID (or after) is not a position of this server.',
+      remedy: 'Pass the id of the last event unchanged, or leave it out to start with new events.',
     });
   if (Number(started) !== api.startedMs) return { sequence: 0, isOfThisProcess: false };
   return { sequence: Math.min(Number(sequence), api.events.newest), isOfThisProcess: true };

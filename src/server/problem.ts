@@ -21,22 +21,22 @@ export type ProblemDetails = TypeOf<typeof problemDetailsSchema>;
 
 const TITLES: Readonly<Record<number, string>> = {
   400: 'Bad request',
-  401: 'No valid token',
-  403: 'The role does not allow it',
+  401: 'Unauthorized',
+  403: 'Forbidden',
   404: 'Not found',
-  408: 'Too slow',
-  409: 'Not as things stand',
+  408: 'Request timeout',
+  409: 'Conflict',
   413: 'Too large',
   415: 'Not JSON',
-  417: 'Expectation not met',
+  417: 'Expectation failed',
   421: 'Wrong host',
   422: 'Invalid input',
   429: 'Too many requests',
   431: 'Headers too large',
-  500: 'Fault of the server',
+  500: 'Internal server error',
   502: 'The platform does not answer',
-  503: 'Not now',
-  504: 'Took too long',
+  503: 'Service unavailable',
+  504: 'Timeout',
 };
 
 type ProblemFacts = Pick<ProblemDetails, 'detail' | 'remedy' | 'problems'>;

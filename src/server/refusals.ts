@@ -7,21 +7,21 @@ import { type ProblemDetails, problem, refusal } from './problem.ts';
 
 export const noToken = () =>
   refusal(401, 'server/no-token', {
-    detail: 'There is no valid token. Nothing was done.',
+    detail: 'The request has no valid token. Nothing was done.',
     remedy:
       'Send Authorization: Bearer <token> with one of spec.server.tokens of Settings (portolan: --token-file, or PORTOLAN_SERVER_TOKEN).',
   });
 
 export const wrongRole = (has: Role, wanted: Role) =>
   refusal(403, 'server/wrong-role', {
-    detail: `The token has the role ${has}, and this needs ${wanted}. Nothing was done.`,
-    remedy: `Use a token with the role ${wanted}, or have its role changed in spec.server.tokens of Settings.`,
+    detail: `The token has the role ${has}, but this request needs ${wanted}. Nothing was done.`,
+    remedy: `Use a token with the role ${wanted}, or change its role in spec.server.tokens of Settings.`,
   });
 
 export const wrongHost = () =>
   refusal(421, 'server/wrong-host', {
-    detail: 'The server is not known by the name in Host. Nothing was done.',
-    remedy: 'Use its address, or add the name to spec.server.hosts of Settings.',
+    detail: 'The Host header names another server. Nothing was done.',
+    remedy: 'Use the address of the server, or add the name to spec.server.hosts of Settings.',
   });
 
 const ONE_HOST = 'Send one Host header, with the name or the address of the server.';
@@ -39,45 +39,45 @@ export const twoHosts = () =>
   });
 
 export const noSuchRoute = problem(404, 'server/no-such-route', {
-  detail: 'There is nothing at this address, or not for this method.',
-  remedy: 'GET /api/v1/openapi.json has what there is.',
+  detail: 'The address does not exist, or does not support this method.',
+  remedy: 'GET /api/v1/openapi.json lists all addresses.',
 });
 
 export const badAddress = problem(400, 'server/bad-address', {
-  detail: 'The address of the request cannot be read.',
-  remedy: 'GET /api/v1/openapi.json has what there is.',
+  detail: 'The address of the request is not valid.',
+  remedy: 'GET /api/v1/openapi.json lists all addresses.',
 });
 
 export const fault = problem(500, 'server/fault', {
-  detail: 'The server hit a fault of its own. The controller goes on.',
-  remedy: 'Look into its log, and report the lines that stand there.',
+  detail: 'The request failed because of a bug in the server. The controller keeps running.',
+  remedy: 'Report the bug with the lines that the server logged for this request.',
 });
 
 export const tookTooLong = () =>
   refusal(504, 'server/took-too-long', {
-    detail: 'The platform did not answer in time, so this was broken off. Nothing was changed.',
-    remedy: 'Ask for the plan of one application, or try again when the platform is less busy.',
+    detail: 'The platform did not answer in time, so the request was cancelled. Nothing was changed.',
+    remedy: 'Request the plan of one application, or retry when the platform is less busy.',
   });
 
 const busyWith = (what: string, remedy: string) =>
-  refusal(503, 'server/busy', { detail: `${what}, and no more may. Nothing was done.`, remedy, retryAfter: 5 });
+  refusal(503, 'server/busy', { detail: `${what}, which is the limit. Nothing was done.`, remedy, retryAfter: 5 });
 
 export const busy = (plans: number, waiting: number) =>
-  busyWith(`${plans} plans are being made and ${waiting} wait for their turn`, 'Try again in some seconds.');
+  busyWith(`${plans} plans are running and ${waiting} are waiting`, 'Retry in a few seconds.');
 
 export const busyForCaller = (plans: number) =>
   busyWith(
-    `${plans} plans for this token are being made or wait for their turn`,
-    'Try again when one of them is there, or use another token.',
+    `${plans} plans of this token are running or waiting`,
+    'Retry when one of them has ended, or use another token.',
   );
 
 export const tooManyReads = (waiting: number) =>
-  busyWith(`${waiting} requests wait for their turn`, 'Try again in some seconds, and send fewer requests at once.');
+  busyWith(`${waiting} requests are waiting`, 'Retry in a few seconds, and send fewer requests at the same time.');
 
 export const closing = () =>
   refusal(503, 'server/closing', {
-    detail: 'The controller is stopping, so this was broken off. Nothing was changed.',
-    remedy: 'Try again when it runs again.',
+    detail: 'The controller is stopping, so the request was cancelled. Nothing was changed.',
+    remedy: 'Retry when the controller has restarted.',
     retryAfter: 10,
   });
 
@@ -100,16 +100,16 @@ export function ofFramework(error: unknown, bodyBytes: number | undefined): Prob
     const [first] = validation;
     const extra = first?.params['additionalProperty'];
     const place = `${validationContext ?? 'request'}${first?.instancePath ?? ''}`;
-    const what = typeof extra === 'string' ? `does not take ${extra}` : (first?.message ?? 'is wrong');
+    const what = typeof extra === 'string' ? `does not accept ${extra}` : (first?.message ?? 'is wrong');
     return problem(400, 'server/invalid-request', {
       detail: `${place} ${what}. Nothing was done.`,
-      remedy: 'GET /api/v1/openapi.json says what it takes.',
+      remedy: 'GET /api/v1/openapi.json has the schema of the request.',
     });
   }
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE') {
     return problem(413, 'server/too-large', {
       detail: `The body is larger than ${bodyBytes ?? 0} bytes, so it was not read.`,
-      remedy: 'Send less: plan fewer manifests at once.',
+      remedy: 'Send a smaller body, for example fewer manifests.',
     });
   }
   if (code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
@@ -121,7 +121,7 @@ export function ofFramework(error: unknown, bodyBytes: number | undefined): Prob
   if (statusCode < 400 || statusCode >= 500) return undefined;
   return problem(400, 'server/bad-request', {
     detail: `The request cannot be read (${message ?? code ?? 'no reason given'}). Nothing was done.`,
-    remedy: 'GET /api/v1/openapi.json says what it takes.',
+    remedy: 'GET /api/v1/openapi.json has the schema of the request.',
   });
 }
 
@@ -149,7 +149,7 @@ export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
   const details = {
     HPE_HEADER_OVERFLOW: problem(431, 'server/headers-too-large', {
       detail: 'The headers are too large.',
-      remedy: 'Send fewer, or shorter ones.',
+      remedy: 'Send fewer or shorter headers.',
     }),
     ERR_HTTP_REQUEST_TIMEOUT: problem(408, 'server/too-slow', {
       detail: 'The request did not arrive in time.',
@@ -157,7 +157,7 @@ export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
     }),
   }[error.code ?? ''];
   const said =
-    details ?? problem(400, 'server/not-http', { detail: 'This is not a request.', remedy: 'Speak HTTP/1.1.' });
+    details ?? problem(400, 'server/not-http', { detail: 'This is not an HTTP request.', remedy: 'Use HTTP/1.1.' });
   const body = JSON.stringify(said);
   // Closes both directions: the client could keep a half-closed socket open.
   socket.once('finish', () => socket.destroy());

@@ -142,12 +142,12 @@ function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSetting
       throw new PortolanError({
         code: 'server/open-to-the-network',
         disposition: 'invalid',
-        message: `spec.server.listen of Settings is ${listen}, which other machines reach, and there is neither a token nor TLS. The server was not started.`,
+        message: `spec.server.listen of Settings is ${listen}, which other machines can reach, but neither a token nor TLS is configured. The server was not started.`,
         remedy: 'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
       });
-    log.warn('server: no token is configured, so nothing but /healthz and /readyz answers (spec.server.tokens)');
+    log.warn('server: no token is configured, so only /healthz and /readyz answer (spec.server.tokens)');
   } else if (!isLoopback(host) && tls === undefined) {
-    log.warn('server: plain HTTP on the network: tokens can be read on the way, unless a proxy before it has TLS', {
+    log.warn('server: plain HTTP on the network: others can read the tokens, unless a proxy in front uses TLS', {
       listen,
     });
   }
@@ -163,7 +163,7 @@ function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key
         code: 'server/unreadable-tls',
         disposition: 'invalid',
         message: `spec.server.tls of Settings: ${what} cannot be read from ${path} (${(error as NodeJS.ErrnoException).code ?? 'unreadable'}).`,
-        remedy: 'Correct the path, or what may read the file.',
+        remedy: 'Correct the path, or the permissions of the file.',
         cause: error,
       });
     }
@@ -177,7 +177,7 @@ function cannotListen(listen: string, cause: unknown): PortolanError {
     code: 'server/cannot-listen',
     disposition: 'give-up',
     message: `The server cannot listen on ${listen} (${code ?? message}).`,
-    remedy: 'Free the address, or choose another in spec.server.listen of Settings; port 0 is any free one.',
+    remedy: 'Free the address, or choose another one in spec.server.listen of Settings; port 0 selects a free port.',
     cause,
   });
 }

@@ -133,7 +133,7 @@ async function pump(
 }
 
 const GAP = `event: gap\ndata: ${JSON.stringify({
-  message: 'Events before this are no longer at hand; GET /api/v1/history has what was done.',
+  message: 'Earlier events are no longer available. GET /api/v1/history lists all changes.',
 })}\n\n`;
 
 /** Wakes a waiter. Remembers a ring that comes while none waits. */

@@ -41,8 +41,8 @@ export function openedSecret(reference: SecretReference, where: string, openSecr
   throw new PortolanError({
     code: 'server/weak-secret',
     disposition: 'invalid',
-    message: `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. The server was not started with it.`,
-    remedy: 'Make a new one (openssl rand -hex 32) and put it there.',
+    message: `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. It was not used.`,
+    remedy: 'Create a new secret (openssl rand -hex 32) and store it there.',
   });
 }
 

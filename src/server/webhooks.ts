@@ -122,8 +122,8 @@ function createPoker({ clock, limits, signal, poke }: Around): (because: string)
 
 const forged = (): RequestProblem =>
   refusal(401, 'server/webhook-refused', {
-    detail: 'The delivery is not accepted.',
-    remedy: 'Compare the name in the address, the type and the secret of the webhook on both sides.',
+    detail: 'The delivery was rejected.',
+    remedy: 'Compare the name in the address, the type and the secret of the webhook with those in Settings.',
   });
 
 const tooMany = (): RequestProblem =>

@@ -189,7 +189,7 @@ test('commands are passed on with the name of the token', async () => {
     'resume Application/shop by operator',
     'approve Application/blog abcdef0123 by operator',
   ]);
-  expect(said.filter((line) => line.startsWith('info server: a command')).length).toBe(5);
+  expect(said.filter((line) => line.startsWith('info server: command')).length).toBe(5);
 });
 
 test.for([

@@ -322,7 +322,7 @@ test('plain HTTP on the network, or nobody who may look, is said', async () => {
   const open = await serve({ settings: { listen: '0.0.0.0:0' } });
   expect(open.said.join('\n')).toContain('plain HTTP on the network');
   const lonely = await serve({ settings: { tokens: [] } });
-  expect(lonely.said.join('\n')).toContain('nothing but /healthz and /readyz answers');
+  expect(lonely.said.join('\n')).toContain('only /healthz and /readyz answer');
   expect((await lonely.ask('/api/v1/status')).status).toBe(401);
   expect((await lonely.ask('/healthz', { role: null })).status).toBe(200);
 });

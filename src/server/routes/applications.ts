@@ -42,7 +42,7 @@ function resourcesPage(list: string, applications: readonly ApplicationStatus[],
 export const applicationRoutes = routesOf({
   'GET /api/v1/applications': {
     operationId: 'listApplications',
-    summary: 'Applications by id, without their resources.',
+    summary: 'Lists applications by id, without their resources.',
     access: 'viewer',
     query: listQuery,
     answers: partOf('ApplicationSummary'),
@@ -55,14 +55,14 @@ export const applicationRoutes = routesOf({
   },
   'GET /api/v1/applications/{name}': {
     operationId: 'getApplication',
-    summary: 'How one application stands, with its resources.',
+    summary: 'Returns one application with its resources.',
     access: 'viewer',
     answers: { 200: { description: 'The application.', schema: ref('Application') } },
     handle: ({ params }, { api }) => json(applicationNamed(api, params['name'])),
   },
   'GET /api/v1/applications/{name}/resources': {
     operationId: 'listResourcesOfApplication',
-    summary: 'Resources of one application, by id.',
+    summary: 'Lists the resources of one application by id.',
     access: 'viewer',
     query: { ...pageQuery, condition: conditionQuery },
     answers: partOf('Resource'),
@@ -70,7 +70,7 @@ export const applicationRoutes = routesOf({
   },
   'GET /api/v1/resources': {
     operationId: 'listResources',
-    summary: 'Resources of all applications, by id; labels are those of their application.',
+    summary: 'Lists the resources of all applications by id. A resource has the labels of its application.',
     access: 'viewer',
     query: listQuery,
     answers: partOf('Resource'),

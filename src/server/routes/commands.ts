@@ -7,8 +7,8 @@ import { applicationNamed } from './queries.ts';
 
 const asked = {
   202: {
-    description: 'It was asked for; events tell how it goes.',
-    schema: objectOf('What is looked at.', { syncing: arrayOf(text) }),
+    description: 'The sync was requested. Events report its progress.',
+    schema: objectOf('The applications that are synced.', { syncing: arrayOf(text) }),
   },
 };
 
@@ -29,7 +29,7 @@ function command(
 ) {
   return {
     access: 'operator',
-    answers: { 200: { description: 'How the application stands now.', schema: ref('Application') } },
+    answers: { 200: { description: 'The application after the command.', schema: ref('Application') } },
     handle: async ({ params, body, by }: Call, { api }: Desk) => {
       const { id } = applicationNamed(api, params['name']);
       await carryOut(api, id, by, body as Readonly<Record<string, string>>);
@@ -41,7 +41,7 @@ function command(
 export const commandRoutes = routesOf({
   'POST /api/v1/applications/{name}/sync': {
     operationId: 'syncApplication',
-    summary: 'Looks at one application now.',
+    summary: 'Requests a sync of one application.',
     access: 'operator',
     answers: asked,
     handle: ({ params, by }, { api }) => {
@@ -52,7 +52,7 @@ export const commandRoutes = routesOf({
   },
   'POST /api/v1/sync': {
     operationId: 'syncAll',
-    summary: 'Looks at the source and at all applications now.',
+    summary: 'Requests a read of the source and a sync of all applications.',
     access: 'operator',
     answers: asked,
     handle: ({ by }, { api }) => {
@@ -63,19 +63,19 @@ export const commandRoutes = routesOf({
   },
   'POST /api/v1/applications/{name}/suspend': {
     operationId: 'suspendApplication',
-    summary: 'Writes nothing for the application until it is resumed.',
-    body: bodyOf('reason', 'Why, for whoever finds it suspended.', reason),
+    summary: 'Suspends an application: Portolan writes nothing for it until it is resumed.',
+    body: bodyOf('reason', 'Why the application is suspended. Status shows the reason.', reason),
     ...command((api, id, by, body) => api.suspend(id, by, body['reason'] ?? '')),
   },
   'POST /api/v1/applications/{name}/resume': {
     operationId: 'resumeApplication',
-    summary: 'Goes on with a suspended application.',
+    summary: 'Resumes a suspended application.',
     ...command((api, id, by) => api.resume(id, by)),
   },
   'POST /api/v1/applications/{name}/approve': {
     operationId: 'approvePlan',
-    summary: 'Lets through the one plan that a guard refused, by its digest.',
-    body: bodyOf('digest', 'As the plan and the status show it.', {
+    summary: 'Approves the plan with this digest, which a guard has refused.',
+    body: bodyOf('digest', 'The digest that the plan and the status show.', {
       minLength: 8,
       maxLength: 128,
       pattern: '^[0-9a-f]+$',
@@ -84,16 +84,16 @@ export const commandRoutes = routesOf({
   },
   'POST /api/v1/platforms/{name}/rebind': {
     operationId: 'rebindPlatform',
-    summary: 'Binds the ledger to the present URL of a platform, and to its regions at their next use.',
+    summary: 'Binds the ledger to the current URL of a platform, and to its regions at their next use.',
     access: 'admin',
-    body: bodyOf('reason', 'Why the platform is the same one, for the history.', reason),
+    body: bodyOf('reason', 'Why the platform is still the same one. The history keeps the reason.', reason),
     answers: {
       200: {
-        description: 'The ledger is bound to this URL now.',
+        description: 'The ledger is now bound to this URL.',
         schema: objectOf('The binding.', {
           platform: text,
           url: text,
-          before: described({ type: ['string', 'null'] }, 'The former URL; null: there was none.'),
+          before: described({ type: ['string', 'null'] }, 'The previous URL; null if the ledger had none.'),
         }),
       },
     },

@@ -14,14 +14,14 @@ function isOf(application: string | undefined): (event: ControllerEvent) => bool
 export const eventRoutes = routesOf({
   'GET /api/v1/events': {
     operationId: 'listEvents',
-    summary: 'Events still at hand, newest first.',
+    summary: 'Lists the events that are still available, newest first.',
     access: 'viewer',
     query: { ...pageQuery, application: applicationQuery },
     answers: {
       200: {
-        description: 'A part of the list.',
+        description: 'A page of the list.',
         schema: pageSchema('Event', {
-          position: { ...text, description: 'Pass it as after to the stream, which then goes on from here.' },
+          position: { ...text, description: 'Pass it to the stream as after to continue from here.' },
         }),
       },
     },
@@ -40,13 +40,19 @@ export const eventRoutes = routesOf({
   'GET /api/v1/events/stream': {
     operationId: 'streamEvents',
     summary:
-      'Events as they happen (server-sent). Each id is a position: pass the last one as Last-Event-ID, or after, to go on there. An event named gap says that some were missed.',
+      'Streams events as they happen (server-sent events). Each id is a position: pass the last one as Last-Event-ID, or as after, to continue there. An event named gap reports that events are missing.',
     access: 'viewer',
     query: {
       application: applicationQuery,
-      after: { type: 'string', maxLength: 64, description: 'Events after this position; absent: from now on.' },
+      after: {
+        type: 'string',
+        maxLength: 64,
+        description: 'Return events after this position. Default: only new events.',
+      },
     },
-    answers: { 200: { description: 'The stream; data of each event is an Event.', contentType: 'text/event-stream' } },
+    answers: {
+      200: { description: 'The stream. The data of each event is an Event.', contentType: 'text/event-stream' },
+    },
     handle: ({ query, headers, by }, { api, streams }) => {
       const { application, after } = query as Pick<ListQuery, 'application'> & { readonly after?: string };
       const last = headers['last-event-id'];

@@ -22,13 +22,13 @@ const FILES_MAX = 10_000;
 const resourceId: Schema<ResourceId> = { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' };
 const content: Schema<string> = { type: 'string', maxLength: LIMITS.fileBytes };
 
-const planBody = objectOf('Manifests, and what to plan of them.', {
+const planBody = objectOf('Manifests, and options of the plan.', {
   files: arrayOf(
     objectOf('One manifest file.', {
-      path: string('What messages call the file.', { minLength: 1, maxLength: 4096 }),
+      path: string('The name of the file in messages.', { minLength: 1, maxLength: 4096 }),
       content,
     }),
-    { maxItems: FILES_MAX, description: 'The manifests, all of them: what is not here counts as removed.' },
+    { maxItems: FILES_MAX, description: 'All manifests. A resource that is missing here counts as removed from git.' },
   ),
   variables: mapOf('Values for ${NAME}.', {
     maxProperties: 1_000,
@@ -36,9 +36,9 @@ const planBody = objectOf('Manifests, and what to plan of them.', {
     propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 },
     additionalProperties: { type: 'string', maxLength: LIMITS.scalarLength },
   }),
-  prune: boolean('Also plan removals of what the manifests do not name.', { default: false }),
+  prune: boolean('Also plan the removal of resources that the manifests do not contain.', { default: false }),
   adopt: {
-    ...oneOf('Plan to take over what exists and is not ours: all, or these.', [
+    ...oneOf('Plan to adopt existing resources: all of them, or these.', [
       only('all'),
       arrayOf(resourceId, { maxItems: FILES_MAX }),
     ]),
@@ -56,7 +56,7 @@ const plan = { 200: { description: 'The plan.', schema: ref('Plan') } };
 export const planRoutes = routesOf({
   'GET /api/v1/applications/{name}/plan': {
     operationId: 'planApplication',
-    summary: 'A fresh plan of one application. Reads only.',
+    summary: 'Makes a plan of one application. Changes nothing.',
     access: 'viewer',
     waits: true,
     isPlan: true,
@@ -68,7 +68,7 @@ export const planRoutes = routesOf({
   },
   'GET /api/v1/plan': {
     operationId: 'planAll',
-    summary: 'A fresh plan of all applications. Reads only.',
+    summary: 'Makes a plan of all applications. Changes nothing.',
     access: 'viewer',
     waits: true,
     isPlan: true,
@@ -77,7 +77,8 @@ export const planRoutes = routesOf({
   },
   'POST /api/v1/plan': {
     operationId: 'planManifests',
-    summary: 'What these manifests would do in place of those of the source. Reads only, and nothing of them is kept.',
+    summary:
+      'Makes a plan of these manifests instead of those of the source. Changes nothing, and does not keep the manifests.',
     access: 'viewer',
     waits: true,
     isPlan: true,
@@ -91,8 +92,8 @@ export const planRoutes = routesOf({
       if (planned.type === 'planned') return json(planned.document);
       const { problems } = planned;
       const details = problem(422, 'server/invalid-manifests', {
-        detail: `The manifests have ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}, so nothing was planned.`,
-        remedy: 'Correct what problems names, each with its place.',
+        detail: `The manifests have ${problems.length === 1 ? 'a problem' : `${problems.length} problems`}, so nothing was planned.`,
+        remedy: 'Correct the entries of problems; each has a position.',
         problems,
       });
       return json(details, 422);

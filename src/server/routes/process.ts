@@ -6,32 +6,33 @@ import { ref } from '../../model/schema-words.ts';
 export const processRoutes = routesOf({
   'GET /api/v1/status': {
     operationId: 'getStatus',
-    summary: 'The controller as a whole.',
+    summary: 'Returns the status of the controller.',
     access: 'viewer',
     answers: { 200: { description: 'The controller.', schema: ref('Controller') } },
     handle: (_, { api }) => json(api.status()),
   },
   'GET /healthz': {
     operationId: 'getHealth',
-    summary: 'Whether the process lives; if not, restart it.',
+    summary: 'Reports whether the process is alive. If not, restart it.',
     access: 'anyone',
-    answers: { 200: { description: 'It lives.', schema: ref('Healthy') } },
+    answers: { 200: { description: 'The process is alive.', schema: ref('Healthy') } },
     handle: (_, { health }) => {
       const { lagMs, isAlive } = health.lag();
       if (isAlive) return json({ status: 'ok', lagMs });
       throw refusal(503, 'server/stuck', {
-        detail: `The process did nothing for ${lagMs} ms.`,
-        remedy: 'Restart it: what was in flight is recorded.',
+        detail: `The event loop of the process was blocked for ${lagMs} ms.`,
+        remedy: 'Restart the process. Writes in flight are recorded in the ledger.',
       });
     },
   },
   'GET /readyz': {
     operationId: 'getReadiness',
-    summary: 'Whether it does its work: the source was read, the ledger answers, it is not draining.',
+    summary:
+      'Reports whether the controller is ready: the source was read, the ledger answers, and it is not draining.',
     access: 'anyone',
     answers: {
-      200: { description: 'It does.', schema: ref('Readiness') },
-      503: { description: 'It does not.', contentType: 'application/json', schema: ref('Readiness') },
+      200: { description: 'The controller is ready.', schema: ref('Readiness') },
+      503: { description: 'The controller is not ready.', contentType: 'application/json', schema: ref('Readiness') },
     },
     handle: async (_, { health }) => {
       const reasons = await health.obstacles();
@@ -40,7 +41,7 @@ export const processRoutes = routesOf({
   },
   'GET /metrics': {
     operationId: 'getMetrics',
-    summary: 'Metrics for Prometheus.',
+    summary: 'Returns the metrics for Prometheus.',
     access: 'metrics',
     waits: true,
     answers: { 200: { description: 'The metrics.', contentType: 'text/plain' } },
@@ -48,11 +49,12 @@ export const processRoutes = routesOf({
   },
   'POST /webhooks/{name}': {
     operationId: 'receiveWebhook',
-    summary: 'The source may have changed. The body is only checked, not read: it is a hint to look.',
+    summary:
+      'Reports that the source may have changed, so that Portolan reads it. Only the signature of the body is used.',
     access: 'signature',
     body: { type: 'bytes' },
     bodyBytes: 'webhookBodyBytes',
-    answers: { 202: { description: 'Understood; the source is looked at.' } },
+    answers: { 202: { description: 'Accepted. Portolan reads the source.' } },
     handle: ({ params, headers, body }, { webhooks }) => {
       webhooks.deliver(params['name'] ?? '', headers, body as Uint8Array);
       return { type: 'text', status: 202, contentType: 'text/plain; charset=utf-8', text: '' };

@@ -13,16 +13,16 @@ export const pageQuery = {
     minimum: 1,
     maximum: LIMIT_MAX,
     default: LIMIT_DEFAULT,
-    description: 'At most so many.',
+    description: 'The maximum number of items.',
   },
-  cursor: { type: 'string', maxLength: 1024, description: 'nextCursor of the part before.' },
+  cursor: { type: 'string', maxLength: 1024, description: 'nextCursor of the previous page.' },
 } as const;
 
 export const applicationQuery = {
   type: 'string',
   minLength: 1,
   maxLength: 256,
-  description: 'Only of the application of this name.',
+  description: 'Only the application of this name.',
 } as const;
 
 export const conditionQuery = {
@@ -33,14 +33,15 @@ export const conditionQuery = {
     maxLength: 64,
     pattern: '^(Ready|Reconciling|Stalled|Healthy)(!?=(True|False|Unknown))?$',
   },
-  description: 'Only those with this condition: Ready=True, Ready!=True, or Ready, which is Ready=True. All must hold.',
+  description:
+    'Only items with this condition: Ready=True, Ready!=True, or Ready, which means Ready=True. All conditions must hold.',
 } as const;
 
 export const labelQuery = {
   type: 'array',
   maxItems: 16,
   items: { type: 'string', minLength: 1, maxLength: 1300 },
-  description: 'Only those with this label: env=prod, or env for any value. All must hold.',
+  description: 'Only items with this label: env=prod, or env for any value. All labels must match.',
 } as const;
 
 /** The query of a list, of which each route allows a part. */
@@ -73,7 +74,7 @@ export function filterOf(conditions: readonly string[] = [], labels: readonly st
 
 /** Returns the schema of an answer that is one page of a list. */
 export function partOf(item: string): Route['answers'] {
-  return { 200: { description: 'A part of the list.', schema: pageSchema(item) } };
+  return { 200: { description: 'A page of the list.', schema: pageSchema(item) } };
 }
 
 /** Returns the application with a name. @throws RequestProblem 404 that suggests a similar name. */
@@ -82,9 +83,9 @@ export function applicationNamed(api: ControllerApi, name: string | undefined): 
   if (found !== undefined) return found;
   const names = api.applications().map(({ id }) => id.slice('Application/'.length));
   const meant = nearest(name ?? '', names);
-  const list = 'GET /api/v1/applications (portolan status --server) lists those there are.';
+  const list = 'GET /api/v1/applications (portolan status --server) lists all applications.';
   throw refusal(404, 'controller/unknown-application', {
-    detail: `There is no application ${name ?? ''}. Nothing was done.`,
+    detail: `No application is called ${name ?? ''}. Nothing was done.`,
     remedy: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
   });
 }

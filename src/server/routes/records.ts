@@ -6,7 +6,7 @@ import { applicationNamed, applicationQuery, type ListQuery, pageQuery, partOf }
 export const recordRoutes = routesOf({
   'GET /api/v1/history': {
     operationId: 'listHistory',
-    summary: 'What was done and recorded, newest first.',
+    summary: 'Lists the history, newest first.',
     access: 'viewer',
     query: { ...pageQuery, application: applicationQuery },
     answers: partOf('HistoryRow'),
@@ -23,7 +23,7 @@ export const recordRoutes = routesOf({
   },
   'GET /api/v1/applications/{name}/objects': {
     operationId: 'listObjects',
-    summary: 'Objects of one application that are on record in the ledger.',
+    summary: 'Lists the objects of one application in the ledger.',
     access: 'operator',
     query: pageQuery,
     answers: partOf('OwnedObject'),
@@ -34,7 +34,7 @@ export const recordRoutes = routesOf({
   },
   'GET /api/v1/intents': {
     operationId: 'listIntents',
-    summary: 'Requests that were about to be sent, and what became of them.',
+    summary: 'Lists intents, which are recorded before each write, and their outcomes.',
     access: 'operator',
     query: { ...pageQuery, application: applicationQuery },
     answers: partOf('Intent'),

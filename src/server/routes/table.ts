@@ -18,7 +18,7 @@ export const routes: readonly Route[] = [
   ...routesOf({
     'GET /api/v1/openapi.json': {
       operationId: 'getDocument',
-      summary: 'This document.',
+      summary: 'Returns this document.',
       access: 'viewer',
       answers: { 200: { description: 'OpenAPI 3.1.', schema: { type: 'object' } } },
       handle: () => json(openApiDocument(routes)),
