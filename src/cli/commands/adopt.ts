@@ -77,14 +77,14 @@ Examples:
   },
 });
 
-/** What would be put on record of one application, or why nothing is. */
+/** Holds the objects of one application that can be recorded, or the plan that shows why it cannot. */
 interface Taking {
   readonly prepared: Prepared;
   readonly differs: boolean;
   readonly objects: readonly OwnedObject[];
 }
 
-/** An application stands for all that is its. */
+/** Returns the session limited to the named resources. An Application includes all of its resources. */
 function narrowed(session: Session, resources: readonly string[]): Session {
   if (resources.length === 0) return session;
   const { desired } = session.input;
@@ -142,12 +142,12 @@ async function takingOf(prepared: Prepared, session: Session, isRefused: boolean
   return { prepared, differs, objects: operations.flatMap((each) => (each.op === 'put-object' ? [each.object] : [])) };
 }
 
-/** What git no longer names is none of this command's business. */
+/** Returns the application without the objects to forget: resources removed from git are not adopted. */
 function onlyFound(prepared: Prepared): Prepared {
   return { ...prepared, bookkeeping: { ...prepared.bookkeeping, forget: [] } };
 }
 
-/** What waits for an install can be looked up as soon as that is on record. */
+/** Records the objects of one application. Resources that wait for an install are observed after it is recorded. */
 async function record(prepared: Prepared, session: Session): Promise<void> {
   const world = session.world(prepared.work, silentHooks);
   await keepBooks(world, onlyFound(prepared));
@@ -177,7 +177,7 @@ function describe(objects: readonly OwnedObject[]): string {
   return `recorded as it is, with ${ports.length === 1 ? 'port' : 'ports'} ${numbers.join(', ')}`;
 }
 
-/** The plans of what differs, and the way on. */
+/** Shows the plans of applications that differ, and how to resolve the differences. */
 function showLeft(
   left: readonly Prepared[],
   document: ReturnType<typeof planDocument>,

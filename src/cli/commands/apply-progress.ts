@@ -13,17 +13,17 @@ import { count } from '../terminal/text.ts';
 
 export interface ApplyHooksOptions {
   readonly progress: Progress;
-  /** Actions of all plans; those that come up later are counted on. */
+  /** Number of actions of all plans. Actions found later are added. */
   readonly total: number;
   readonly failFast: boolean;
-  /** The application that a scope belongs to. */
+  /** Returns the application of a scope. */
   readonly laneOf: (scope: string) => string;
   readonly surroundings: Pick<Surroundings, 'clock' | 'env' | 'signal'>;
-  /** Are told everything too. */
+  /** Receives every event too. */
   readonly lines: LiveLines | undefined;
 }
 
-/** Says of each action that it is under way, how it ended and how long it took, and stops where that is wanted. */
+/** Returns hooks that report each action's start, outcome and duration, and that stop the run on a signal or failure. */
 export function applyHooks({ progress, total, failFast, laneOf, surroundings, lines }: ApplyHooksOptions): WorldHooks {
   const { clock, env, signal } = surroundings;
   const { marks } = glyphsFor(env);
@@ -36,7 +36,7 @@ export function applyHooks({ progress, total, failFast, laneOf, surroundings, li
   function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): void {
     const start = begun.get(`${scope} ${action.id}`);
     ended[result.status] += 1;
-    // It had counted as done when the platform accepted it.
+    // This action was counted as done when the platform accepted it.
     if (result.status === 'failed' && result.reason.type === 'not-taken') ended.done -= 1;
     const tookMs = start === undefined ? 0 : clock.monotonic() - start.atMs;
     const facts = [...(start === undefined ? [] : [of(start.nth)]), ...(tookMs < 1000 ? [] : [shortDuration(tookMs)])];
@@ -85,7 +85,7 @@ function tallyOf(ended: Readonly<Record<ActionResult['status'], number>>, total:
   return `apply: ${ended.done} of ${total} done${trouble.join('')}`;
 }
 
-/** What a run has cost: of the run and not of its result, so it belongs on standard error. */
+/** Returns the duration and the number of requests of a run. It goes to standard error: it is not part of the result. */
 export function renderEffort(tookMs: number, { reads, writes }: Traffic): string {
   if (reads + writes === 0) return '';
   const changes = writes === 0 ? 'none of them to change something' : `${writes} of them to change something`;

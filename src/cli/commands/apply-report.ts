@@ -11,7 +11,7 @@ import { renderPlanText } from '../../report/text.ts';
 import type { Surroundings } from '../session/command.ts';
 import { type Agreement, refusalFacts, reportRefusal, writeDifference } from './saved/agreed.ts';
 
-/** An outcome as data, for every format. */
+/** Returns an outcome as data, for every output format. */
 export function scopeResult(outcome: Outcome): ScopeResult {
   const { application } = outcome;
   if (outcome.type === 'unobserved') return { type: 'unobserved', application, error: errorFacts(outcome.error) };
@@ -28,7 +28,7 @@ export function scopeResult(outcome: Outcome): ScopeResult {
   };
 }
 
-/** The code of a run that was to change things. */
+/** Returns the exit code of a run that applied plans. */
 export function applyExitCode(outcomes: readonly ScopeResult[], interrupted: boolean): ExitCode {
   const codes: ExitCode[] = interrupted ? [EXIT.interrupted] : [];
   for (const outcome of outcomes) {
@@ -49,25 +49,25 @@ function endedCodes(outcome: EndedScope): ExitCode[] {
     codes.push(lost ? EXIT.unreachable : result.reason.type === 'exists' ? EXIT.held : EXIT.failed);
   }
   if (outcome.remaining.holds.length > 0) codes.push(EXIT.held);
-  // It waits for somebody to agree to it.
+  // A later round found new actions, and they wait for a confirmation.
   if (cameUp(outcome).length > 0) codes.push(EXIT.held);
-  // Something is still to do and nothing says why: never report that as done.
+  // Actions remain without a reason: this must not be reported as success.
   if (codes.length === 0 && outcome.remaining.actions.length + outcome.remaining.deferred.length > 0)
     codes.push(EXIT.failed);
   return codes;
 }
 
-/** How an apply comes to its end. */
+/** Holds what an apply needs to end without sending a request. */
 export interface Ending {
   readonly plan: PlanDocument;
   readonly agreement: Agreement;
-  /** What is shown is written where it is known, not at the end. */
+  /** Whether standard output is text, which is written as soon as it is known. */
   readonly isText: boolean;
-  /** Writes what became of it, in every other format that was asked for. @returns what the command ends with. */
+  /** Writes the result in every other requested format. @returns the exit code. */
   end(applied: Applied | undefined, exitCode: ExitCode): Promise<ExitCode>;
 }
 
-/** Says why nothing is sent for any application. @returns what the command ends with. */
+/** Reports why no request is sent for any application. @returns the exit code. */
 export function endWithout(
   verdict: Exclude<Judgement, { type: 'go' }>,
   { plan, agreement, isText, end }: Ending,

@@ -75,7 +75,7 @@ Ctrl-C finishes the request in flight, records it, and begins nothing new.`,
   async run(surroundings, options, [file], { command }) {
     if (file === undefined) return runApply(options, undefined, surroundings);
     if (isFolder(file)) return runApply(filesNamed([file], options, command), undefined, surroundings);
-    // What it takes to check one is loaded only where there is one.
+    // The code that checks saved plans is loaded only when there is one.
     const { openSavedPlan } = await import('./saved/open.ts');
     const opened = openSavedPlan(file, options, surroundings);
     const { saved } = opened;
@@ -92,7 +92,7 @@ export interface ApplyOptions extends PlanOptions {
   readonly wait?: boolean | undefined;
 }
 
-/** One call of `apply`: its options, and what was opened for it. */
+/** Holds one call of `apply`: its options, and the session opened for it. */
 export interface ApplyRun {
   readonly options: ApplyOptions;
   readonly agreement: Agreement;
@@ -114,7 +114,7 @@ function runApply(
       'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
     );
   const outputs = openOutputs(options, surroundings);
-  // The question of `apply` confirms first installs too: a person sees the plan and answers.
+  // The question of `apply` confirms first installs too: a person has seen the plan.
   const isAsked = options.yes !== true && surroundings.terminal.ask !== undefined && !isAgreedTo(agreement);
   const firstInstall = isAsked && !isDryRun ? 'asked' : options.firstInstall;
   const flags = { ...options, firstInstall, isAgreed: isAgreedTo(agreement) };
@@ -123,12 +123,12 @@ function runApply(
   return outputs.showFaultsOf(() => withAgreed(agreement, flags, surroundings, isDryRun, work));
 }
 
-/** A saved plan was looked at when it was made. */
+/** Refuses manifests without a resource. A saved plan was checked when it was made. */
 async function refuseEmpty({ options, agreement, session }: ApplyRun): Promise<void> {
   if (agreement.opened === undefined) await checkEmpty(session.input, options, session.surroundings.terminal, session);
 }
 
-/** Observes and plans, and writes nothing anywhere: not to the platform, not to the ledger. */
+/** Observes and plans. Writes to neither the platform nor the ledger. */
 async function dryRun(run: ApplyRun): Promise<ExitCode> {
   const { options, agreement, session, outputs } = run;
   const { desired } = session.input;
@@ -143,7 +143,7 @@ async function dryRun(run: ApplyRun): Promise<ExitCode> {
   return outputs.keep(report, desired, reportRefusal(verdict.refusal, agreement, session.surroundings));
 }
 
-/** Shows the plan of an opened session, asks, and carries out what was agreed to. */
+/** Shows the plan, asks for confirmation, applies the plan and reports the outcome. Returns the exit code. */
 export async function apply(run: ApplyRun): Promise<ExitCode> {
   const { options, agreement, session, outputs } = run;
   const { clock, signal, terminal } = session.surroundings;
@@ -164,14 +164,14 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
   const verdict = await judge(plan, agreement, session);
   const ending = { plan, agreement, isText, end };
   if (verdict.type !== 'go') return endWithout(verdict, ending, session.surroundings);
-  // A guard over the run as a whole holds back every application of it: nothing is sent in part.
+  // A guard that refuses the whole run holds every application: a run is not applied in part.
   if (survey.isRefused) return endWithout({ type: 'unknown' }, ending, session.surroundings);
   if (isText) out.write(renderPlanText(plan, paintFor(out)));
   lines?.plan(plan);
   const sendable = survey.prepared.filter(({ refusals }) => refusals.length === 0);
   const actions = sendable.reduce((sum, prepared) => sum + prepared.plan.actions.length, 0);
   if (actions > 0 && options.yes !== true) {
-    // Nobody is asked about what they cannot see.
+    // The question needs a plan on the screen.
     if (!isText && terminal.ask !== undefined) err.write(renderPlanText(plan, paintFor(err)));
     if (!(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))) {
       err.write('Nothing was changed.\n');
@@ -185,18 +185,18 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {
     const paint = paintFor(out);
-    // Where nothing was done, and a later look found nothing else, the plan just above has said everything.
+    // If no action ran and a later observation found no change, the plan above already says everything.
     const shown = new Set(survey.prepared.map((prepared) => prepared.plan));
     const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.remaining));
     out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
   }
-  // A log says nothing of a run that changed nothing.
+  // Without a terminal, a run that changed nothing needs no summary of requests.
   if (err.isTerminal || session.traffic.writes > 0)
     err.write(renderEffort(clock.monotonic() - startedMs, session.traffic));
   return end({ exitCode, outcomes }, exitCode);
 }
 
-/** With `--wait`, what is held only because an earlier write may still arrive is waited for before anybody is asked. */
+/** Observes and plans. With `--wait`, waits first until the settle windows of earlier writes in doubt are over. */
 async function settledSurvey(
   { options, session }: ApplyRun,
   progress: Progress,
@@ -219,7 +219,7 @@ async function settledSurvey(
   }
 }
 
-/** @param actions how many were agreed to. */
+/** Applies every plan of the survey, several applications at once. @param actions number of confirmed actions. */
 async function carryOutAll(
   { options, agreement, session }: ApplyRun,
   survey: Survey,
@@ -231,7 +231,7 @@ async function carryOutAll(
   const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
   const laneOf = (scope: string): string => lanes.get(scope) ?? scope;
   const failFast = options.failFast === true;
-  // What waits for an install is at least one action more each.
+  // Each deferred resource becomes at least one more action after its install.
   const deferred = survey.prepared.reduce((sum, { plan }) => sum + plan.deferred.length, 0);
   const hooks = applyHooks({ progress, total: actions + deferred, failFast, laneOf, surroundings, lines });
   const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({

@@ -30,7 +30,7 @@ Examples:
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
         .option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one'),
     ),
-  /** The packages for talking to a server are loaded only where there is one. */
+  /** Loads the code for saved plans and servers only when an option needs it. */
   async run(surroundings, given, [paths], { command }) {
     const options = filesNamed(paths, given, command);
     const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
@@ -39,7 +39,7 @@ Examples:
       const { planOnServer } = await import('../server/plan.ts');
       return planOnServer(options, surroundings);
     }
-    // Writes nothing but the files that the options name: not the platform, not the ledger.
+    // Writes only the files that options name: neither the platform nor the ledger.
     const outputs = openOutputs(options, surroundings);
     const plan = (): Promise<ExitCode> =>
       withSession(options, surroundings, true, async (session) => {

@@ -16,29 +16,29 @@ import { nodeFileSystem, readSources } from '../../../manifest/read.ts';
 import { directCalls } from '../../../manifest/system-calls.ts';
 import type { Surroundings } from '../../session/command.ts';
 
-/** A file of manifests: `path` is where it goes, or what it would be called. */
+/** Holds a file of manifests. On standard output, `path` is the name it would have. */
 export interface ManifestFile extends SourceFile {
   readonly content: string;
 }
 
-/** Where files go, and where they find the JSON Schemas. */
+/** Says where files are written, and where their JSON Schemas are. */
 export interface Layout {
   readonly kinds: Declarations;
-  /** undefined: to standard output. */
+  /** A folder; undefined: standard output. */
   readonly to: string | undefined;
-  /** Folder or address of the schemas of each kind; undefined: the schema of all kinds that `init` wrote, if it is there. */
+  /** Folder or URL with a schema for each kind; undefined: the schema that `init` wrote, if it exists. */
   readonly schemas: string | undefined;
   /** Masks secrets. */
   readonly redact: (text: string) => string;
 }
 
 /**
- * A file is begun anew before it is more than the loader takes: ports have a word or sign to every 1.6 bytes, and the limit
- * on those is reached first.
+ * A larger file is split, because the loader would reject it. Its limit of lexemes is reached first: ports have one lexeme
+ * for every 1.6 bytes.
  */
 export const FILE_BYTES_MAX = LIMITS.lexemes * 1.2;
 
-/** The files of one application: one, unless it is too large. */
+/** Returns the files of one application: one, unless it is too large. */
 export function filesOf(
   application: ExportedApplication,
   { kinds, to, schemas, redact }: Layout,
@@ -57,7 +57,7 @@ export function filesOf(
   });
 }
 
-/** As `portolan fmt` leaves it. */
+/** Returns the file as `portolan fmt` formats it. */
 function laidOut(kinds: Declarations, file: ManifestFile): ManifestFile {
   const formatting = formatFile(kinds, file);
   return formatting.type === 'formatted' ? { ...file, content: formatting.text } : file;
@@ -71,19 +71,19 @@ function headOf({ live, left, unseen }: ExportedApplication): readonly string[] 
   ];
 }
 
-/** Returns where an editor finds the schema of a kind. No line names a file that is not there: undefined then. */
+/** Returns a function that gives the schema of a kind for editors; undefined where no such file exists. */
 function schemaPlaces(schemas: string | undefined, to: string | undefined): (kind: string) => string | undefined {
   if (schemas !== undefined) {
     const place = schemaPlace(schemas, to);
     return (kind) => `${place}/${schemaFileName(kind)}`;
   }
-  // Nobody knows where standard output will be kept.
+  // A relative path needs a folder, and standard output has none.
   if (to === undefined || readFileIfThere(SCHEMA, 'the JSON Schema for editors') === undefined) return () => undefined;
   const place = schemaPlace(SCHEMA, to);
   return () => place;
 }
 
-/** As a file in `to` names it: relative to itself, unless it is an address or absolute. */
+/** Returns the path of the schemas relative to the folder `to`. URLs and absolute paths stay as they are. */
 function schemaPlace(schemas: string, to: string | undefined): string {
   const place = schemas.replace(/\/+$/, '');
   if (to === undefined || /^[a-z]+:\/\//i.test(place) || isAbsolute(place)) return place;
@@ -91,17 +91,17 @@ function schemaPlace(schemas: string, to: string | undefined): string {
   return path.startsWith('.') ? path : `./${path}`;
 }
 
-/** A file that was written, and what only the one before it had. */
+/** Holds a written file, and what only its former content had. */
 export interface WrittenFile {
   readonly path: string;
   readonly losses: readonly string[];
 }
 
 /**
- * Writes every file, or none of them.
- * @param replaces whether files that are there and differ may be replaced.
- * @returns those that were written; what is there already as it should be is not touched.
- * @throws PortolanError `invalid` when one is there and differs, and may not be replaced.
+ * Writes all files or none.
+ * @param replaces whether existing files that differ may be replaced.
+ * @returns the written files, without those that existed with the same content.
+ * @throws PortolanError `invalid` when an existing file differs and must not be replaced.
  */
 export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly WrittenFile[] {
   const news = files
@@ -127,8 +127,8 @@ export function writeFiles(files: readonly ManifestFile[], replaces: boolean): r
 const CLASHES: readonly string[] = ['identity/claimed-twice', 'document/duplicate'];
 
 /**
- * Refuses to write files beside others of the folder that declare the same: every later command would reject both.
- * @param hasNames whether the manifests of the folder gave the export their names.
+ * Refuses files that declare the same resources as other files in the folder: every later command would reject both.
+ * @param hasNames whether the export took its names from the manifests of the folder.
  * @throws PortolanError `invalid`, before anything is written.
  */
 export async function refuseClashes(
@@ -142,7 +142,7 @@ export async function refuseClashes(
   const there = await readSources([to], fs);
   const staying = there.files.filter(({ path }) => !written.has(resolve(path)));
   if (staying.length === 0) return;
-  // A clash is reported at the later file.
+  // The loader reports a clash at the later file.
   const { problems } = loadManifests({ kinds: declarations, files: [...staying, ...files] });
   const clash = problems.find(({ code, position }) => CLASHES.includes(code) && written.has(resolve(position.file)));
   if (clash === undefined) return;

@@ -12,16 +12,16 @@ import { workOf } from '../../../reconcile/work.ts';
 import type { ReadApplication } from '../../../reconcile/read-application.ts';
 import type { ManifestFile } from './export-files.ts';
 
-/** Whether manifests say what is there: they are read as every command reads them, and planned. */
+/** Says whether manifests match the platform: they are loaded as in every command, and planned. */
 export interface Proof {
-  /** What the loader finds wrong with them. */
+  /** Faults that the loader finds. */
   readonly problems: readonly Problem[];
-  /** Of all applications, notes left out. */
+  /** The plan of all applications, without notes. */
   readonly plan: PlanDocument;
   readonly holds: boolean;
 }
 
-/** @param read what they were written from, by `metadata.name` of the Application. */
+/** Proves written manifests. @param read the applications they were written from, by `metadata.name`. */
 export async function prove(
   { declared, reconciled }: { readonly declared: Declarations; readonly reconciled: ReconciledKinds },
   files: readonly ManifestFile[],
@@ -48,7 +48,7 @@ export async function prove(
     source: 'export',
     revision: null,
     ledger: 'known',
-    // That something is adopted as it is, is what was to be shown.
+    // Notes on adoption are left out: the plan adopts every resource.
     scopes: plans.map((scope) => ({ ...scope, notes: [] })),
     unobserved,
     refusals: [],

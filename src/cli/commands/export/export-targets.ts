@@ -13,7 +13,7 @@ import { readNamedFile } from '../../session/files.ts';
 import { regionStatusWord, takesChanges } from '../region-status.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 
-/** How applications are named on the command line of `export`. */
+/** Holds the options of `export` that name applications. */
 export interface ExportNaming {
   readonly app?: readonly string[] | undefined;
   readonly team?: readonly string[] | undefined;
@@ -22,15 +22,15 @@ export interface ExportNaming {
   readonly platform?: string | undefined;
 }
 
-/** One application that was named, and the ids that were given with it. */
+/** Holds a named application, and the component ids given with it. */
 interface Named extends Pick<ExportTarget, 'scope' | 'record'> {
   readonly components: readonly string[];
 }
 
 /**
- * The applications that are to be exported, each once, in the order in which they were named.
- * @param desired manifests at hand: they give names, and ids of components; named by nothing else, they are what is exported.
- * @throws PortolanError `invalid` when nothing is named, or what is named is none.
+ * Returns the applications to export, each once, in the order of the command line.
+ * @param desired existing manifests. They give names and component ids. Without other options, they name the applications.
+ * @throws PortolanError `invalid` when no application is named, or an address or a list is malformed.
  */
 export async function exportTargets(
   naming: ExportNaming,
@@ -69,7 +69,7 @@ export async function exportTargets(
   );
   return {
     targets: withComponents([...targets.values()], naming.component ?? []),
-    /** Manifests at hand of other applications. */
+    /** Existing manifests of other applications. */
     others: new Map(others.map((resource) => [resource.id, resource])),
   };
 }
@@ -85,7 +85,7 @@ function withComponents(targets: readonly ExportTarget[], ids: readonly string[]
   );
 }
 
-/** `TEAM/REGION/APP-ID`, or with the platform before it. */
+/** Parses `TEAM/REGION/APP-ID` or `PLATFORM/TEAM/REGION/APP-ID`. */
 function parseScope(text: string, platform: string): Scope {
   const parts = text.split('/');
   const [name, team, region, appId] = parts.length === 4 ? parts : [platform, ...parts];
@@ -106,7 +106,7 @@ async function readList(path: string, terminal: Terminal): Promise<string> {
   return Buffer.concat(chunks).toString('utf8');
 }
 
-/** A line each: an application, and the ids of components, where only those are meant. */
+/** Parses a list: each line has an application, and ids when only these components are exported. */
 function parseList(text: string, path: string, platform: string): Named[] {
   const named = text.split('\n').flatMap((line): Named[] => {
     const [address, ...components] = line
@@ -123,7 +123,7 @@ function parseList(text: string, path: string, platform: string): Named[] {
   );
 }
 
-/** Every application of a team; without a region, in each region that is enabled and where the team is set up. */
+/** Returns every application of a team. Without a region, all regions that are enabled for the team are listed. */
 async function inTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
   const [team = '', region, ...rest] = text.split('/');
   if (team === '' || region === '' || rest.length > 0) {
@@ -143,7 +143,7 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
       try {
         return await scopes(name);
       } catch (error) {
-        // The region is not enabled, or the team has nothing there: the server has one answer for both.
+        // The server has one answer for a region that is not enabled and for one where the team has no application.
         if (!(error instanceof PortolanError) || error.code !== 'platform/region-not-ready') throw error;
         if (!takesChanges(status)) err.write(`note: ${safeLine(unseenRegion(name, status))}\n`);
         return [];
@@ -168,7 +168,7 @@ interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {
   readonly group: ApplicationGroup;
 }
 
-/** What manifests say of the applications that they name, by scope. */
+/** Returns what manifests know of the applications that they name, by scope. */
 async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Promise<ReadonlyMap<string, AtHand>> {
   const found = await Promise.all(
     groupByApplication(desired).map(async (group): Promise<[string, AtHand]> => {
@@ -181,7 +181,7 @@ async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Pro
   return new Map(found);
 }
 
-/** An application that is named by name must be looked up, and is known then. */
+/** Returns the scope of an application. One without an appId is looked up by its name, and its record is kept. */
 async function placeOf(
   application: Resource<ApplicationSpec>,
   platforms: Platforms,

@@ -123,7 +123,7 @@ Take it over then, as it is: portolan adopt -f manifests/`,
   },
 });
 
-/** Manifests at hand are read only where some are named. */
+/** Reads the configuration, and existing manifests when -f names some. */
 async function inputOf(
   options: ExportOptions,
   surroundings: Surroundings,
@@ -144,7 +144,7 @@ function refuseUnknownStore(
   );
 }
 
-/** Reads several applications at once; one that cannot be read is in nobody's way. */
+/** Reads several applications at once. One that cannot be read does not delay the others. */
 async function readAll(
   targets: readonly ExportTarget[],
   { parallelism }: ExportOptions,
@@ -195,7 +195,7 @@ function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { 
     err.write('note: this may be more than one file of manifests may hold; --to FOLDER writes several\n');
 }
 
-/** What was written, and what could not be; what is said of several applications alike is said once. */
+/** Reports what was written and what could not be. A sentence that concerns several applications is written once. */
 function account(
   { to }: ExportOptions,
   applications: readonly ExportedApplication[],
@@ -229,7 +229,7 @@ function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
   err.write(problems.length > 0 ? own(err, renderProblems(problems, { color: err.color })) : renderPlanText(plan));
 }
 
-/** Where the platform's words mean fields of a manifest, and it was a command line that said them. */
+/** Remedies for errors whose own remedy names a field of a manifest, while the value came from the command line. */
 const REMEDIES: Readonly<Record<string, string>> = {
   'platform/unknown-team': 'Correct the team in TEAM/REGION/APP-ID.',
   'platform/unknown-region': 'Correct the region in TEAM/REGION/APP-ID; portolan regions lists them.',

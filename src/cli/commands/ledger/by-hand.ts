@@ -80,7 +80,7 @@ Examples:
   },
 });
 
-/** What the ledger alone knew, and what follows from nobody knowing it. */
+/** Returns the consequences of forgetting an object: a repeated install, and values that are no longer restored. */
 function warningsOf(kinds: ReconciledKinds, { kind, resource, scope, obligation }: OwnedObject): readonly string[] {
   const owed = Object.entries(obligation ?? {}).map(([field, value]) => `${field} = ${JSON.stringify(value)}`);
   return [

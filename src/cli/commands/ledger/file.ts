@@ -20,7 +20,7 @@ import {
 } from './opening.ts';
 import { ledgerFlag, writeJson, writeResult } from './words.ts';
 
-/** Commands about the file of a ledger. What they do to it is loaded when one of them does it. */
+/** Commands that work on the ledger's file. Each loads its code when it runs. */
 
 export const backupCommand = defineCommand({
   about:

@@ -10,26 +10,26 @@ import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
 
 export interface LedgerOptions {
-  /** `--ledger`: a file; absent for the default. */
+  /** `--ledger`: a file; undefined: the default. */
   readonly ledger?: string | undefined;
 }
 
-/** `--ledger FILE` of the commands that are about the ledger itself. */
+/** Returns `--ledger FILE` for the commands that work on the ledger itself. */
 export function ledgerFileOption() {
   return new Option('--ledger <path>', `the ledger: a file (default: ${DEFAULT_LEDGER_FILE})`);
 }
 
-/** Narrows by source; unlike `sourceOption` it stands for all of them when it is left out. */
+/** Returns `--source NAME` as a filter. Unlike `sourceOption`, its default is all sources. */
 export function sourceFilterOption() {
   return new Option('--source <name>', 'only objects of this source');
 }
 
-/** Which ledger, and how the result is written. */
+/** Adds the options for the ledger and the output format. */
 export function ledgerOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return command.addOption(ledgerFileOption()).addOption(outputOption(['text', 'json']));
 }
 
-/** The same for commands about what is on record of one source, or of all. */
+/** Adds the options of `ledgerOptions`, and the filter by source. */
 export function recordOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return command
     .addOption(ledgerFileOption())
@@ -37,14 +37,14 @@ export function recordOptions<Args extends unknown[], Own extends OptionValues>(
     .addOption(outputOption(['text', 'json']));
 }
 
-/** An intent names its source only in its object's uid, `<source>:<scope>:…`. */
+/** Returns whether an intent belongs to a source. Only the uid of its object says so: `<source>:<scope>:…`. */
 export function isOfSource({ uid, scope }: Pick<Intent, 'uid' | 'scope'>, source: string): boolean {
   return uid.startsWith(`${source}:${scope}:`);
 }
 
 /**
- * The file of the ledger, whether it exists or not.
- * @throws PortolanError `invalid` for `none`: there is nothing to look into.
+ * Returns the path of the ledger's file, which may not exist.
+ * @throws PortolanError `invalid` for `none`.
  */
 export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): string {
   if (ledger !== 'none') return ledger;
@@ -56,8 +56,8 @@ export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): str
 }
 
 /**
- * The file of a ledger that is there: looking for a memory must never make an empty one.
- * @throws PortolanError `invalid` when there is none.
+ * Returns the path of an existing ledger: a command that reads must never create an empty one.
+ * @throws PortolanError `invalid` when the file does not exist.
  */
 export function existingLedgerPath(options: LedgerOptions): string {
   const path = ledgerPath(options);
@@ -70,8 +70,8 @@ export function existingLedgerPath(options: LedgerOptions): string {
 }
 
 /**
- * For a file that a command is about to write.
- * @throws PortolanError `invalid` when it is the ledger itself, or exists and was not to be replaced.
+ * Refuses an output file that would replace another file.
+ * @throws PortolanError `invalid` when it is the ledger itself, or exists and `overwrite` is false.
  */
 export function refuseToOverwrite(file: string, ledger: string, overwrite: boolean): void {
   if (!fileExists(file)) return;
@@ -86,7 +86,7 @@ export function refuseToOverwrite(file: string, ledger: string, overwrite: boole
   );
 }
 
-/** Opens the ledger for reading, beside whoever writes to it, and closes it afterwards. */
+/** Opens the ledger for reading, even while another process writes to it, and closes it afterwards. */
 export async function readingLedger<Result>(
   options: LedgerOptions,
   surroundings: Surroundings,

@@ -103,7 +103,10 @@ function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): 
   );
 }
 
-/** @throws PortolanError when the platform is configured and cannot answer: its silence must not become "nothing was made". */
+/**
+ * Returns a reader of the application on the platform; undefined: the platform is not configured.
+ * @throws PortolanError when the platform is configured and does not answer: "nothing was created" would be a guess.
+ */
 async function readerOf(
   scope: Scope,
   platforms: Platforms,

@@ -14,16 +14,16 @@ import { sentences } from '../../terminal/text.ts';
 import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs, writeJson } from './words.ts';
 import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
 
-/** Of each object; `ledger history --uid` shows as many as are asked for. */
+/** Number of history lines for each object. `ledger history --uid` can show more. */
 const HISTORY_LIMIT = 50;
 
-/** What a name stands for. */
+/** Holds everything that a name refers to. */
 interface Found {
   readonly objects: readonly OwnedObject[];
   readonly intents: readonly Intent[];
   /** Newest first. */
   readonly history: readonly HistoryRow[];
-  /** Of the platforms of the objects, or of the one that is named. */
+  /** Platforms of the objects, or the named platform. */
   readonly platforms: readonly BoundPlatform[];
 }
 
@@ -91,7 +91,7 @@ async function find(ledger: Ledger, name: string, source: string | undefined): P
   const intents = allIntents.filter((one) => isNamed(one) && (source === undefined || isOfSource(one, source)));
   const uids = new Set([...objects, ...intents].map(({ uid }) => uid));
   const lines = await Promise.all(
-    // An object that was forgotten has its history still.
+    // A forgotten object still has its history.
     [...(uids.size === 0 ? [name] : uids)].map((uid) => ledger.history({ uid, limit: HISTORY_LIMIT })),
   );
   const history = lines.flat().sort((left, right) => right.serial - left.serial);

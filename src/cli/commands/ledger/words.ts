@@ -15,12 +15,12 @@ import type { Clock } from '../../../runtime/clock.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 
-/** `2026-11-20T13:51:46Z` */
+/** Returns a time such as `2026-11-20T13:51:46Z`. */
 export function instant(ms: EpochMs): string {
   return new Date(ms).toISOString().replace(/\.000Z$/, 'Z');
 }
 
-/** `weight=50 path=/`: JSON in the fewest characters that a person can read. */
+/** Returns JSON in a short form for people, such as `weight=50 path=/`. */
 export function pairs(value: Json): string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return word(value);
   return Object.entries(value as JsonObject)
@@ -32,12 +32,12 @@ function word(value: Json | undefined): string {
   return typeof value === 'string' && /^[^\s"={}[\]]+$/.test(value) ? value : JSON.stringify(value ?? null);
 }
 
-/** The ledger as further commands must name it: nothing for the default. */
+/** Returns the flag ` --ledger FILE` for suggested commands; '' for the default ledger. */
 export function ledgerFlag({ ledger }: LedgerOptions): string {
   return ledger === undefined ? '' : ` --ledger ${shellWord(ledger)}`;
 }
 
-/** The two commands that settle an intent, ready to be copied. */
+/** Returns the two commands that resolve an intent, ready to be copied. */
 export function resolveCommands(intent: string, options: LedgerOptions): { applied: string; notApplied: string } {
   const command = (flag: string): string =>
     `portolan ledger resolve ${shellWord(intent)} ${flag} --reason "…"${ledgerFlag(options)}`;
@@ -46,7 +46,7 @@ export function resolveCommands(intent: string, options: LedgerOptions): { appli
 
 const DETAIL_WIDTH_MAX = 120;
 
-/** @param severalScopes adds a column that says which. */
+/** Returns a table of history lines. @param severalScopes adds a column for the scope. */
 export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean): string {
   const headers = ['at', ...(severalScopes ? ['scope'] : []), 'event', 'object', 'by', 'detail'];
   const cells = rows.map((row) => [
@@ -60,17 +60,17 @@ export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean
   return renderTable(headers, cells);
 }
 
-/** A uid repeats its scope, which stands elsewhere: `default:Component:port/…`. */
+/** Returns a uid without its scope, which is shown elsewhere: `default:Component:port/…`. */
 function withoutScope(uid: string, scope: string): string {
   return uid.replace(`:${scope}:`, ':');
 }
 
-/** A result for programs. */
+/** Writes a result as JSON. */
 export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void {
   out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);
 }
 
-/** A result for programs or for people, whichever was asked for; a program finds its warnings in it. */
+/** Writes a result in the requested format. Text has its warnings on stderr; JSON includes them in the result. */
 export function writeResult(
   { output }: { readonly output: 'text' | 'json' },
   { terminal }: { readonly terminal: Pick<Terminal, 'out' | 'err'> },
@@ -83,7 +83,7 @@ export function writeResult(
   for (const warning of warnings) terminal.err.write(`warning: ${safeText(warning)}\n`);
 }
 
-/** @throws PortolanError `invalid` for a reason that says nothing: it is all that later readers have. */
+/** Returns the reason without spaces around it. @throws PortolanError `invalid` for an empty reason. */
 export function requiredReason(reason: string | undefined): string {
   const said = reason?.trim() ?? '';
   if (said !== '') return said;
@@ -94,14 +94,14 @@ export function requiredReason(reason: string | undefined): string {
   );
 }
 
-/** What it takes to say how an intent without an outcome stands. */
+/** Holds what is needed to describe an intent in doubt. */
 export interface DoubtView {
   readonly options: LedgerOptions;
   readonly timing: Timing;
   readonly clock: Clock;
 }
 
-/** A configuration at fault must not hide the ledger: it only tells how long a request is waited for. */
+/** Returns a view with the configured timing. Faults of the configuration are ignored, so that the ledger stays readable. */
 export function doubtView(
   options: LedgerOptions & { readonly config?: string | undefined },
   surroundings: Surroundings,
@@ -110,7 +110,7 @@ export function doubtView(
   return { options, timing: timingOf(configuration.settings), clock: surroundings.clock };
 }
 
-/** An intent whose outcome is not known, for people: what was sent, until when to wait, and how to settle it. */
+/** Returns text on an intent in doubt: the request, its settle window, and the commands that resolve it. */
 export function doubtText(intent: Intent, view: DoubtView): string {
   const { id, operation, resource, scope, createdMs } = intent;
   const { summary } = intent.action as unknown as Partial<Action>;
@@ -139,7 +139,7 @@ function settlesText(intent: Intent, left: Settling, timing: Timing): string {
   }
 }
 
-/** The same for programs. `at` is null where nothing has begun to wait yet. */
+/** Returns the same as JSON. `at` is null until the settle window has started. */
 export function doubtJson(intent: Intent, { options, clock }: DoubtView): object {
   const left = settlingOf(intent, clock);
   const atMs = left.type === 'until' ? left.untilMs : left.type === 'over' ? intent.settleMs : undefined;

@@ -12,18 +12,18 @@ import { type Session, type SessionOptions, withInput, withSession } from '../..
 import { checkCircumstances, commandLine } from './flags.ts';
 import type { OpenedPlan } from './open.ts';
 
-/** What a person agreed to, as a command line names it. */
+/** Holds the plan that a person approved: a digest, a saved file, both or neither. */
 export interface Agreement {
   readonly expect?: string | undefined;
   readonly opened?: OpenedPlan | undefined;
 }
 
-/** Returns whether the plan was agreed to as a whole, saved or by its digest. */
+/** Returns whether the whole plan was approved, as a saved file or by its digest. */
 export function isAgreedTo({ expect, opened }: Agreement): boolean {
   return expect !== undefined || opened !== undefined;
 }
 
-/** A session over the manifests that the options name, or over those of the saved plan. */
+/** Runs `work` in a session over the manifests of the saved plan, or over those that the options name. */
 export async function withAgreed(
   { opened }: Agreement,
   options: SessionOptions,
@@ -46,7 +46,7 @@ export async function withAgreed(
   });
 }
 
-/** Compares the plan that has just been made with the one that was agreed to. */
+/** Compares the current plan with the approved one. */
 export async function judge(
   document: PlanDocument,
   { expect, opened }: Agreement,
@@ -57,8 +57,8 @@ export async function judge(
 }
 
 /**
- * What `plan` ends with. It carries nothing out, so it takes its digest at its word: a plan that is empty by now is
- * another one too.
+ * Returns the exit code of `plan`, and whether its digest is the expected one. Unlike `apply`, `plan` also rejects a plan
+ * that is empty by now: its digest differs.
  */
 export function endOfPlan(
   document: PlanDocument,
@@ -70,13 +70,13 @@ export function endOfPlan(
 ): { readonly exitCode: ExitCode; readonly isExpected: boolean } {
   const exitCode = planExitCode(document, detailedExitcode === true);
   const isExpected = expect === undefined || expect === document.digest;
-  // Part of it is not known: that says more than that the digest is another one.
+  // A plan with unobserved applications has another digest; their errors are the better report.
   if (isExpected || document.unobserved.length > 0) return { exitCode, isExpected };
   const refusal: PlanRefusal = { code: 'plan/not-expected', expected: expect, now: document.digest };
   return { exitCode: reportRefusal(refusal, {}, surroundings), isExpected };
 }
 
-/** A refusal as scripts read it. */
+/** Returns a refusal as data. */
 export function refusalFacts(refusal: PlanRefusal, { opened }: Agreement): Disagreement {
   const { code, expected, now } = refusal;
   const again =
@@ -113,14 +113,14 @@ function appliedSince({ commit, id }: { readonly commit: string; readonly id: st
   return commit === '-' ? `another set of manifests (${id.slice(0, 12)})` : `commit ${commit.slice(0, 12)}`;
 }
 
-/** Says on stderr what a refusal means. */
+/** Reports a refusal on stderr. Returns the exit code. */
 export function reportRefusal(refusal: PlanRefusal, agreement: Agreement, { terminal }: Surroundings): ExitCode {
   const { code, message, remedy } = refusalFacts(refusal, agreement);
   terminal.err.write(`refused: ${safeLine(message)}\n  ${safeLine(remedy)}\n  [${code}]\n`);
   return EXIT.held;
 }
 
-/** Says on stdout what differs. @param now the plan of now. */
+/** Writes the difference from a stale plan to stdout. @param now the current plan. */
 export function writeDifference(refusal: PlanRefusal, now: PlanDocument, { terminal: { out } }: Surroundings): void {
   if (refusal.code !== 'plan/stale') return;
   const holds = now.scopes.flatMap((scope) => scope.holds);

@@ -4,7 +4,7 @@ import type { SavedPlan } from '../../../plan/saved.ts';
 import { shellWord } from '../../terminal/text.ts';
 import type { OpenedPlan } from './open.ts';
 
-/** Flags that say what to plan. A saved plan has their values in it. */
+/** Flags that determine the plan. A saved plan includes their values. */
 const OF_THE_PLAN = {
   filename: '-f',
   revision: '--revision',
@@ -21,12 +21,12 @@ const OF_THE_PLAN = {
   firstInstall: '--first-install',
 } as const;
 
-/** Flags that say with what to plan. */
+/** Flags that name the configuration, the ledger and the source of a plan. */
 const AROUND_THE_PLAN = { config: '--config', ledger: '--ledger', source: '--source' } as const;
 
 /**
- * A saved plan goes before variables, as a flag does; a flag that contradicts it is a mistake.
- * @param sourceOf where an option has its value from, as commander says: `cli`, `env`, `default`.
+ * Refuses flags that contradict a saved plan. The plan takes precedence over environment variables.
+ * @param sourceOf returns the origin of an option's value: `cli`, `env` or `default`.
  * @throws PortolanError `invalid`
  */
 export function checkFlagsBeside(
@@ -50,7 +50,7 @@ export function checkFlagsBeside(
   );
 }
 
-/** Returns the arguments of `plan` that make such a plan again. Values of variables are left out. */
+/** Returns the arguments of `plan` that make the same plan. Values of variables are left out. */
 export function planCommandOf(options: SessionOptions): readonly string[] {
   const given = {
     ...options,
@@ -61,7 +61,7 @@ export function planCommandOf(options: SessionOptions): readonly string[] {
   return argumentsOf({ ...OF_THE_PLAN, ...AROUND_THE_PLAN }, given);
 }
 
-/** Returns the command that carries out a plan that was saved with these options. */
+/** Returns the command that applies a plan saved with these options. */
 export function applyCommandOf(file: string, { config, ledger }: SessionOptions): string {
   return commandLine(['apply', file, ...argumentsOf(AROUND_THE_PLAN, { config, ledger })]);
 }
@@ -84,7 +84,7 @@ export function commandLine(args: readonly string[]): string {
   return ['portolan', ...args].map(shellWord).join(' ');
 }
 
-/** What decides about a plan, as the file has it; how it is carried out stays with the command line. */
+/** Returns the options with those that determine the plan taken from the saved file. */
 export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: Flags): Flags {
   const { adopt, targets, maxShare, maxPrunes, ...allowed } = saved.allowed;
   return {
@@ -100,8 +100,8 @@ export function flagsOf<Flags extends SessionOptions>(saved: SavedPlan, flags: F
 }
 
 /**
- * Whether ledger, platforms and stores are those that the plan was made with.
- * @throws PortolanError `invalid`; nothing has been asked of the platform then.
+ * Checks that ledger, platforms and stores are those of the saved plan, before any request.
+ * @throws PortolanError `invalid` where one differs.
  */
 export function checkCircumstances({ file, saved }: OpenedPlan, { ledger, input }: Session): void {
   const { lineage } = saved.ledger ?? ledger;

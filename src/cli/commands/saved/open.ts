@@ -12,24 +12,27 @@ import type { CommitAtHand } from '../../session/revision.ts';
 import type { SessionOptions } from '../../session/session.ts';
 import { existingLedgerPath } from '../ledger/opening.ts';
 
-/** Whether a value has every part of a saved plan, and nothing else: whoever wrote it, nothing in it surprises. */
+/** Returns whether a value matches the schema of saved plans exactly. */
 export function isSavedPlan(value: unknown): boolean {
   const ajv = new Ajv2020({ strict: true, keywords: ['components'], validateSchema: false });
   const schema: JsonObject = { ...savedPlanSchema, components: { schemas: planSchemas } };
   return ajv.validate(schema, value);
 }
 
-/** A plan in a file, read and checked, and what a session needs in place of manifests. */
+/** Holds a checked saved plan, and the input that a session uses instead of manifests. */
 export interface OpenedPlan {
   readonly file: string;
   readonly saved: SavedPlan;
   readonly input: Input;
 }
 
-/** Plans of thousands of applications; a wrong path must not fill the memory. */
+/** Enough for plans of thousands of applications; a wrong path must not fill the memory. */
 const SAVED_BYTES_MAX = 256 * 1024 * 1024;
 
-/** @throws PortolanError `invalid` when it cannot be read or is no saved plan. Faults in its wishes are in `input`. */
+/**
+ * Reads a saved plan. Faults of its manifests are in `input`.
+ * @throws PortolanError `invalid` when the file cannot be read or is not a saved plan.
+ */
 export function openSavedPlan(
   file: string,
   options: Pick<SessionOptions, 'config' | 'ledger'>,
@@ -37,7 +40,7 @@ export function openSavedPlan(
 ): OpenedPlan {
   const text = new TextDecoder().decode(readNamedFile(file, 'the saved plan', SAVED_BYTES_MAX));
   const saved = openPlan(text, file, isSavedPlan);
-  // An empty one would be made in its place.
+  // Otherwise an empty ledger would be created.
   if (saved.ledger !== null && options.ledger !== 'none') existingLedgerPath(options);
   const operator = readConfiguration(options.config, surroundings);
   const isUsable = operator.file !== undefined && operator.problems.length === 0;
@@ -59,7 +62,7 @@ export function openSavedPlan(
   };
 }
 
-/** Git was asked when the plan was made, and is not needed any more. */
+/** Returns the commit of a saved plan. Its descent was determined when the plan was made, so git is not needed. */
 function commitOf({ id, name }: NonNullable<SavedPlan['commit']>, basis: SavedPlan['basis']): CommitAtHand {
   return {
     id,

@@ -13,7 +13,7 @@ import type { Session, SessionOptions } from '../../session/session.ts';
 import { applyCommandOf, planCommandOf } from './flags.ts';
 
 /**
- * Whether a plan of these options can be saved at all, before anybody is asked for it.
+ * Checks that a plan of these options can be saved, before anything is planned.
  * @throws PortolanError `invalid`
  */
 export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'> & ServerFlags): void {
@@ -39,8 +39,8 @@ export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'
 }
 
 /**
- * Writes a plan to a file for `apply FILE`, readable for its owner alone, whole or not at all. A plan that nothing could
- * come of is not written, and stderr says so.
+ * Writes a plan to a file for `apply FILE`. Only its owner may read it. A plan that could not be applied is not written,
+ * and a note says so on stderr.
  */
 export async function savePlan(
   file: string,
@@ -54,7 +54,7 @@ export async function savePlan(
     note(`note: ${file} was not written: the plan is not whole, because not every application could be observed`);
     return;
   }
-  // It may be carried out when its window is open, and somebody who agrees to it lets it through.
+  // Such a plan can be applied once its window is open; approving it lifts the removal budget.
   if (document.refusals.some(({ code }) => code !== 'guard/window' && code !== 'guard/budget')) {
     note(`note: ${file} was not written: a guard refuses the plan (what lets it through must be given to plan)`);
     return;
@@ -67,7 +67,7 @@ export async function savePlan(
     allowed: allowancesOf(options),
     command: planCommandOf(options),
   });
-  // Nothing in it is meant to be one; whoever wrote a token into a label must not find it in an artifact of CI.
+  // Plans contain no secrets, but a label may hold a token by mistake, and CI keeps the file as an artifact.
   if (redaction.redact(text) !== text)
     throw invalidInput(
       'plan/holds-a-secret',

@@ -10,7 +10,7 @@ import { paintFor } from '../../session/plan-view.ts';
 import { type ReasonTable, reasonTableLines, tableLines } from '../../terminal/table.ts';
 import { displayWidth, wrap } from '../../terminal/text.ts';
 
-/** How a state looks, and what it is called in a tree. */
+/** Holds the mark and the words of a state. */
 export interface StateFace {
   readonly mark: Mark;
   readonly words: string;
@@ -32,7 +32,7 @@ export const FACES: Readonly<Record<ViewState, StateFace>> = {
   'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
 };
 
-/** How a reader is shown something: a terminal gets marks, colour and ages, and lines that fit; a pipe everything. */
+/** Describes the output: a terminal gets marks, colours, ages and lines that fit; a pipe gets everything. */
 export interface Reader {
   readonly isTerminal: boolean;
   readonly columns: number;
@@ -46,7 +46,7 @@ export function readerOf({ terminal: { out }, env, clock }: Surroundings, ascii?
   return { isTerminal, columns, glyphs: glyphsFor(env, ascii), paint: paintFor(out), nowMs: clock.now() };
 }
 
-/** From what requires manual action to what is as it should be. */
+/** Colours of the marks, ordered from those that require manual action to in sync. */
 const ROLES: Readonly<Record<Mark, TextRole>> = {
   bad: 'delete',
   held: 'hold',
@@ -68,7 +68,7 @@ function urgencyOf(mark: Mark): number {
   return Object.keys(ROLES).indexOf(mark);
 }
 
-/** Problems first, then by name. */
+/** Sorts problems first, then by name. */
 function problemsFirst(groups: readonly StatusGroup[]): readonly StatusGroup[] {
   const urgency = ({ state }: StatusLine): number => urgencyOf(FACES[state].mark);
   const worst = ({ head, members }: StatusGroup): number => Math.min(...[head, ...members].map(urgency));
@@ -82,13 +82,13 @@ function problemsFirst(groups: readonly StatusGroup[]): readonly StatusGroup[] {
     .toSorted((left, right) => worst(left) - worst(right) || byName(left.head, right.head));
 }
 
-/** What the reason needs to be worth a column. */
+/** Minimum width of the column for reasons. */
 const WHY_COLUMNS_MIN = 24;
 const NAME_COLUMNS_MIN = 20;
-/** What a word takes, with its gap. */
+/** Width of a word and its gap. */
 const WORD_COLUMNS = 12;
 
-/** A table of applications and their resources. */
+/** Returns a table of applications and their resources. */
 export function standingLines(
   { groups, titles, whyTitle, hasAge }: Pick<StatusView, 'groups' | 'titles' | 'whyTitle' | 'hasAge'>,
   reader: Reader,
@@ -105,7 +105,7 @@ export function standingLines(
   const layout = [
     {
       title: isTerminal ? '  resource' : 'resource',
-      // A reason may go below its line; a name is cut only where it has no room even so.
+      // A reason may move below its line; a name is cut only if it does not fit even then.
       narrowest: Math.min(namesMax, Math.max(NAME_COLUMNS_MIN, columns - WORD_COLUMNS * (titles.length + 1))),
       paint: (text: string, at: number) => paintMark(markOf(at), text.slice(0, 1), paint) + text.slice(1),
     },
@@ -124,7 +124,7 @@ export function standingLines(
   return stateTable({ columns: layout, title: whyTitle, rows: cells }, reader);
 }
 
-/** A table whose last column says why: whole in a pipe, cut to the width of a terminal. */
+/** Returns a table whose last column holds reasons: complete in a pipe, cut to the width of a terminal. */
 export function stateTable(
   table: Pick<ReasonTable, 'columns' | 'title' | 'rows' | 'indent'>,
   { isTerminal, columns, glyphs, paint }: Reader,
@@ -142,7 +142,7 @@ function ageCell(sinceMs: EpochMs | undefined, { isTerminal, nowMs }: Reader): s
   return isTerminal ? shortDuration(nowMs - sinceMs) : new Date(sinceMs).toISOString();
 }
 
-/** Below a table in which nothing is cut, why need not be said again. */
+/** Returns the lines of remedies. In a pipe, they leave out the reasons, because the table shows them completely. */
 export function remedyLines(remedies: readonly Remedy[], { isTerminal, columns, glyphs }: Reader): readonly string[] {
   const indent = ' '.repeat(glyphs.arrow.length + 1);
   return remedies.flatMap(({ about, why, what }) => {

@@ -40,7 +40,7 @@ Examples:
   run: (surroundings, options) => status(options, surroundings),
 });
 
-/** A view, with the exit code, and what it took to fill it. */
+/** Holds a view, its exit code, and the number of requests it needed. */
 interface Looked {
   readonly view: StatusView;
   readonly exitCode: ExitCode;
@@ -55,14 +55,14 @@ function status(options: StatusOptions, surroundings: Surroundings): Promise<Exi
   );
 }
 
-/** Reads only, like `plan`; a line per resource in place of its changes. */
+/** Observes the session's manifests once. Writes nothing. */
 async function lookOnce(session: Session): Promise<Looked> {
   const survey = await surveyAll(session, silentHooks);
   const view = statusOfSurvey(survey, await boundPlatforms(session.ledger));
   return { view, exitCode: planExitCode(survey.document, false) };
 }
 
-/** Reads manifests and platform anew. */
+/** Reads the manifests again and observes the platform again. */
 async function lookAgain(session: Session): Promise<Looked> {
   const before = session.traffic.reads;
   const survey = await surveyAll(await session.anew(), silentHooks);
@@ -70,7 +70,7 @@ async function lookAgain(session: Session): Promise<Looked> {
   return { view: statusOfSurvey(survey), exitCode: planExitCode(survey.document, false), requests };
 }
 
-/** Asks a controller. The packages for talking to a server are loaded only where there is one. */
+/** Shows the status that a running controller reports. The HTTP client is loaded only for this. */
 async function statusOfServer(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { openServer } = await import('../../server/client.ts');
   const server = openServer(options, surroundings);
@@ -84,7 +84,7 @@ async function statusOfServer(options: StatusOptions, surroundings: Surroundings
   return show(look, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
 }
 
-/** Of what is wrong, not of how it is shown: what is suspended is shown as nothing else, and may be held as well. */
+/** Returns the exit code of a report. It uses the conditions, not the shown state: a suspended resource may also be held. */
 function exitCodeOf({ controller, applications, resources }: ControllerReport): ExitCode {
   const isFailing = applications.some(({ lastError, failures }) => lastError !== null && failures > 0);
   if (controller.source.error !== null || isFailing) return EXIT.failed;
@@ -94,7 +94,7 @@ function exitCodeOf({ controller, applications, resources }: ControllerReport): 
   return isHeld ? EXIT.held : EXIT.ok;
 }
 
-/** @param intervalMs of looks; undefined: one. */
+/** Writes the status once, or repeatedly. @param intervalMs time between two observations; undefined: one. */
 async function show(
   look: () => Promise<Looked>,
   intervalMs: number | undefined,
@@ -116,7 +116,7 @@ async function show(
   return looked.exitCode;
 }
 
-/** The table, what to do, and how many of what: the last line, as that of a plan; the first where a screen may be too small. */
+/** Returns the table, the remedies and the summary. With --watch the summary comes first: the screen may be too small. */
 function statusLines({ view, requests }: Looked, isWatched: boolean, reader: Reader): readonly string[] {
   const { head, summary, groups, notes } = view;
   const wrapped = (text: string): readonly string[] =>

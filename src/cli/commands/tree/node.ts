@@ -6,14 +6,14 @@ import { shortDuration } from '../../terminal/age.ts';
 import { FACES, paintMark, type Reader, type StateFace, stateTable } from '../status/standing.ts';
 import { count, displayWidth } from '../../terminal/text.ts';
 
-/** A line of the tree, with what is drawn before it and before whatever hangs below it. */
+/** Holds a node, and the branches drawn before its line and before the lines below it. */
 interface TreeRow {
   readonly lead: string;
   readonly below: string;
   readonly node: TreeNode;
 }
 
-/** The trees as a table: what there is, how it stands, and why. */
+/** Returns the trees as a table: resource, state and reason. */
 export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly string[] {
   const { isTerminal, glyphs, paint } = reader;
   const rows = roots.flatMap((root) => rowsOf(root, '', '', glyphs));
@@ -31,7 +31,7 @@ export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly 
     const facts = [node.facts, ageOf(node, reader)].filter((part) => part !== '').join(', ');
     return [`${named[at]}${facts === '' ? '' : `  ${safeLine(facts)}`}`, FACES[node.state].words, node.reason];
   });
-  // Facts may be cut, names not.
+  // Facts may be cut, names must not.
   const narrowest = Math.max(0, ...named.map(displayWidth));
   const layout = [
     { title: 'resource', narrowest, paint: paintTree },
@@ -41,7 +41,7 @@ export function treeLines(roots: readonly TreeNode[], reader: Reader): readonly 
   return stateTable({ columns: layout, title: 'reason', rows: cells, indent }, reader);
 }
 
-/** How old the facts below an application are, where a controller observed them. */
+/** Returns the age of an application's observation by a controller; '' for a live observation. */
 function ageOf({ observedMs }: TreeNode, { isTerminal, nowMs }: Reader): string {
   if (observedMs === undefined) return '';
   if (observedMs === null) return 'not observed yet';
@@ -58,7 +58,7 @@ function rowsOf(node: TreeNode, lead: string, below: string, glyphs: Glyphs): re
   return [{ lead, below, node }, ...children];
 }
 
-/** `2 applications: 10 in sync, 1 held, 3 not in the manifests.` */
+/** Returns a summary such as `2 applications: 10 in sync, 1 held, 3 not in the manifests.` */
 export function treeSummary(roots: readonly TreeNode[]): string {
   const counts = new Map<ViewState, number>();
   const add = ({ state, children }: TreeNode): void => {

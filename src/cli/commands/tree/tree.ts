@@ -79,7 +79,7 @@ async function forestOf({ prepared, errors, document }: Survey, kinds: Reconcile
   };
 }
 
-/** What a controller observed last. The packages for talking to a server are loaded only where there is one. */
+/** Returns the trees that a controller observed last, and the exit code. The HTTP client is loaded only for this. */
 async function forestOfServer(
   name: string | undefined,
   options: TreeOptions,
@@ -109,7 +109,7 @@ async function forestOfServer(
   };
 }
 
-/** @throws PortolanError `invalid` when the manifests have no such application. */
+/** Returns the session limited to one application. @throws PortolanError `invalid` when the manifests do not have it. */
 function only(session: Session, name: string | undefined): Session {
   if (name === undefined) return session;
   const works = session.works.filter(({ application }) => application.name === name);
