@@ -1,5 +1,5 @@
 import type { FieldEffect } from './field-effects.ts';
-import type { ResourceId } from '../model/ids.ts';
+import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 
@@ -8,8 +8,6 @@ export interface Reference {
   /** Where it stands in the document: `spec.application`. */
   readonly path: string;
   readonly to: ResourceId;
-  /** `operator`: the target is a document of the operator's configuration (Platform, Store). */
-  readonly trust: 'manifest' | 'operator';
 }
 
 /** A fault that a kind's own rules found. The loader adds file, line and column from the path. */
@@ -44,18 +42,34 @@ export interface KindDeclaration<Spec> {
   readonly kind: string;
   /** `operator`: only in the configuration file; in a source it is an error. */
   readonly trust: 'manifest' | 'operator';
-  /** One sentence, for schemas and `explain`. */
-  readonly description: string;
   /** `metadata.name` of a document that has none. Absent: the name must be given. */
   readonly defaultName?: string;
   /** What a server does with each field of `spec` once the object exists; empty for configuration, which nothing reconciles. */
   readonly effects: readonly FieldEffect[];
-  /** JSON Schema 2020-12 of `spec`, with a description on every field and defaults where the type promises them. */
-  readonly specSchema: JsonObject;
+  /** JSON Schema 2020-12 of `spec`, with a description of the kind and of every field, and defaults where the type promises them. */
+  readonly specSchema: JsonObject & { readonly description: string };
   /** Valid documents that show every field there is, for schemas and `explain`; the first is the one to begin with. */
   readonly examples: readonly JsonObject[];
-  references(spec: Spec): readonly Reference[];
+  /** Kinds of the documents that a spec names, by the fields that name them: `{ 'spec.application': 'Application' }`. */
+  readonly references?: Readonly<Record<string, string>>;
   /** Rules that a schema cannot say, within the document and across the set. */
-  check(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];
-  identities(resource: Resource<Spec>, set: OtherResources): readonly Identity[];
+  check?(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];
+  identities?(resource: Resource<Spec>, set: OtherResources): readonly Identity[];
+}
+
+/** Returns the documents that a spec refers to; fields that it leaves out refer to none. */
+export function referencesOf(
+  { references = {} }: Pick<KindDeclaration<never>, 'references'>,
+  spec: unknown,
+): readonly Reference[] {
+  return Object.entries(references).flatMap(([path, kind]) => {
+    const name = path
+      .split('.')
+      .reduce<unknown>((value, step) => (isRecord(value) ? value[step] : undefined), { spec });
+    return typeof name === 'string' ? [{ path, to: resourceId(kind, name) }] : [];
+  });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null;
 }

@@ -195,8 +195,8 @@ export interface ScopeReader {
     readonly componentCount: number;
     readonly runningComponentCount: number;
   }>;
-  /** Found out by the listing that proves it, where it is not known; never by a write. */
-  can(ability: 'deletePort' | 'updateRule' | 'deleteRule' | 'upgrade', proof: Reading<unknown>): Promise<boolean>;
+  /** Whether the server has a listing, which also proves the writes of its dialect. Read where that is not known. */
+  has(listing: Reading<unknown>): Promise<boolean>;
 }
 
 /** What the diff of an install needs of the server's list of installed models. */

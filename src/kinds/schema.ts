@@ -3,10 +3,7 @@ import type { JsonObject } from '../model/json.ts';
 import { choice, mapOf, objectOf, type Rules, type Schema, string } from '../model/schema-words.ts';
 import type { KindDeclaration } from './kind.ts';
 
-type DocumentSchemaInput = Pick<
-  KindDeclaration<unknown>,
-  'kind' | 'description' | 'specSchema' | 'examples' | 'defaultName'
->;
+type DocumentSchemaInput = Pick<KindDeclaration<unknown>, 'kind' | 'specSchema' | 'examples' | 'defaultName'>;
 
 /** What texts of some sorts must be like. */
 export const NAME_PATTERN = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
@@ -143,20 +140,14 @@ export function combinedSchema(declarations: readonly DocumentSchemaInput[]): Js
 }
 
 /** JSON Schema of a whole document of one kind: what editors use, and what the loader checks. */
-export function documentSchema({
-  kind,
-  description,
-  specSchema,
-  examples,
-  defaultName,
-}: DocumentSchemaInput): JsonObject {
+export function documentSchema({ kind, specSchema, examples, defaultName }: DocumentSchemaInput): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
     title: kind,
     examples,
-    ...objectOf(description, {
+    ...objectOf(specSchema.description, {
       apiVersion: choice('Version of this format.', [API_VERSION]),
-      kind: choice(description, [kind]),
+      kind: choice(specSchema.description, [kind]),
       [defaultName === undefined ? 'metadata' : 'metadata?']: metadataSchema(defaultName),
       spec: specSchema,
     }),

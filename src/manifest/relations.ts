@@ -1,4 +1,12 @@
-import type { Declarations, Identity, KindDeclaration, OtherResources, Reference, SpecProblem } from '../kinds/kind.ts';
+import {
+  type Declarations,
+  type Identity,
+  type KindDeclaration,
+  type OtherResources,
+  type Reference,
+  referencesOf,
+  type SpecProblem,
+} from '../kinds/kind.ts';
 import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
@@ -56,7 +64,7 @@ export function relate(
     if (resource === undefined || declaration === undefined) continue;
     const judgement = judge(resource, declaration, set);
     const found = [
-      dangling(judgement, byId, names, incomplete),
+      dangling(judgement, byId, kinds, names, incomplete),
       judgement.problems,
       clashes(declared, resource, judgement, claimed),
       moves(resource, byId),
@@ -111,11 +119,13 @@ function nameOf(id: ResourceId): string {
 function dangling(
   { references }: Judgement,
   declared: ReadonlyMap<ResourceId, Declared>,
+  kinds: Declarations,
   namesOf: ReturnType<typeof namesByKind>,
   incomplete: boolean,
 ): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
-  for (const { path, to, trust } of references) {
+  for (const { path, to } of references) {
+    const trust = kinds.get(kindOf(to))?.trust ?? 'manifest';
     if (trust === 'manifest' && declared.has(to)) continue;
     const known = namesOf(kindOf(to));
     if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
@@ -205,9 +215,9 @@ export function judge(resource: Resource, declaration: KindDeclaration<unknown>,
     },
   };
   const judgement: Judgement = {
-    references: declaration.references(resource.spec),
-    problems: declaration.check(resource, others),
-    identities: declaration.identities(resource, others),
+    references: referencesOf(declaration, resource.spec),
+    problems: declaration.check?.(resource, others) ?? [],
+    identities: declaration.identities?.(resource, others) ?? [],
     seen,
   };
   kept.set(resource, judgement);

@@ -85,9 +85,8 @@ function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, chan
     const before = judgements.get(id);
     const judgement = judgementOf(kinds, set.get(id), set);
     if (before === undefined || judgement === undefined || judgement.problems.length > 0) return false;
-    const isKnown = ({ to, trust }: Judgement['references'][number]): boolean =>
-      (trust === 'manifest' && set.has(to)) ||
-      before.references.some((reference) => reference.to === to && reference.trust === trust);
+    const isKnown = ({ to }: Judgement['references'][number]): boolean =>
+      set.has(to) || before.references.some((reference) => reference.to === to);
     if (!judgement.references.every(isKnown)) return false;
     for (const { key } of judgement.identities) {
       if (claimed.has(key)) return false;

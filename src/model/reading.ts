@@ -12,15 +12,6 @@ export type Readable<T> =
       readonly absent?: string;
     };
 
-/** The listings of the extended dialect. Each one proves a capability of the server. */
-export type Listing =
-  | 'listApplications'
-  | 'listComponents'
-  | 'listRules'
-  | 'listAllRules'
-  | 'listInstalled'
-  | 'listCertificates';
-
 /** An answer that does not report success. */
 export interface Refusal {
   readonly status: number;
@@ -60,10 +51,13 @@ export interface Reading<T> {
    */
   decode(json: unknown, where: string, redact: (text: string) => string): T;
   readonly expected: Expected;
-  /** The listing that it requests: a success proves it, a denial disproves it, and a server without it is not asked. */
-  readonly proves?: Listing;
+  /**
+   * Only servers of the extended dialect have it. A success proves that the server has it, a denial that it does not; a server
+   * without it is not asked again.
+   */
+  readonly isExtended?: true;
   /** A server without this listing is not asked. `isKnown`: a server for which that is unknown is not asked either. */
-  readonly needs?: { readonly listing: Listing; readonly isKnown?: true };
+  readonly needs?: { readonly listing: Reading<unknown>; readonly isKnown?: true };
   /** The platform asks its application store for it: a failure of the store is not a failure of the platform. */
   readonly asksStore?: true;
   /**

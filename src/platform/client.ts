@@ -1,14 +1,14 @@
 import type { ApplicationRecord, ComponentMonitor, ComponentSeries, Region } from './records.ts';
-import type { Listing, Readable, Reading } from '../model/reading.ts';
+import type { Readable, Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
-/** What the extended dialect adds, each found out by itself. */
-export type Capability = Listing | 'updateRule' | 'deleteRule' | 'deletePort' | 'upgrade';
-
-/** `unknown`: not asked yet. Only a JSON 404/405 of a read denies; a failure of any other kind leaves it unknown. */
+/** Whether a server has a listing. Only a JSON 404 or 405 denies; after a failure of any other kind it stays `unknown`. */
 export type CapabilityState = 'yes' | 'no' | 'unknown';
+
+/** The listings that a server was found to have or to lack, by their operations. */
+export type Capabilities = Readonly<Partial<Record<string, 'yes' | 'no'>>>;
 
 /** An expression for a region's metrics. It must not contain `&` or `+`, which reach the metrics system as they are. */
 export interface SeriesQuery {
@@ -47,13 +47,11 @@ export interface PlatformClient {
   /** The base URL, for messages. */
   readonly url: string;
 
-  capability(capability: Capability): CapabilityState;
-  /** What was found so far, to be remembered; `no` and `yes` only. */
-  capabilities(): Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
-  /**
-   * Finds out a capability where it is unknown, by the listing that proves it. Writes are never used to probe.
-   */
-  probe(capability: Capability, app: AppAddress, proof: Reading<unknown>): Promise<CapabilityState>;
+  capability(listing: Reading<unknown>): CapabilityState;
+  /** Returns what was found out so far, to be remembered. */
+  capabilities(): Capabilities;
+  /** As `capability`, reading the listing where it is unknown. A write is never sent to find out whether there is one. */
+  probe(listing: Reading<unknown>, app: AppAddress): Promise<CapabilityState>;
 
   /**
    * The regions that the token may see: all of them, or those of the team where it lacks enterprise rights.

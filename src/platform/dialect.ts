@@ -1,62 +1,26 @@
-import type { Listing } from '../model/reading.ts';
+import type { Reading } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
-import type { Capability, CapabilityState } from './client.ts';
+import type { Capabilities, CapabilityState } from './client.ts';
 
 export type DialectSetting = 'auto' | 'documented' | 'extended';
-/** The read that proves each capability. A write is never sent to find out whether there is one. */
-const PROVED_BY: Readonly<Record<Capability, Listing>> = {
-  listApplications: 'listApplications',
-  listComponents: 'listComponents',
-  listRules: 'listRules',
-  listAllRules: 'listAllRules',
-  listInstalled: 'listInstalled',
-  listCertificates: 'listCertificates',
-  updateRule: 'listRules',
-  deleteRule: 'listRules',
-  deletePort: 'listComponents',
-  upgrade: 'listInstalled',
-};
-
-export const capabilityNames = Object.keys(PROVED_BY) as readonly Capability[];
-
-/** The read that proves a capability. */
-export function provedBy(capability: Capability): Listing {
-  return PROVED_BY[capability];
-}
 
 /** What one server can do, as far as it is known. */
-export interface DialectKnowledge {
-  state(capability: Capability): CapabilityState;
-  known(): Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
-  /** That read gave a record or list that decodes. */
-  confirm(capability: Listing): void;
-  /** An answer to that read denied the endpoint. */
-  deny(capability: Listing): void;
-}
+export type DialectKnowledge = ReturnType<typeof createDialect>;
 
-export function createDialect(
-  setting: DialectSetting,
-  remembered: Readonly<Partial<Record<Capability, 'yes' | 'no'>>> = {},
-): DialectKnowledge {
-  const found = new Map<Listing, 'yes' | 'no'>();
-  for (const capability of capabilityNames) {
-    const state = remembered[capability];
-    // What a write can do is always derived, so that an old note of it cannot contradict the read that proves it.
-    if (state !== undefined && provedBy(capability) === capability) found.set(provedBy(capability), state);
-  }
-  const state = (capability: Capability): CapabilityState => {
-    if (setting !== 'auto') return setting === 'extended' ? 'yes' : 'no';
-    return found.get(provedBy(capability)) ?? 'unknown';
-  };
+/** @param remembered what an earlier process found out; of no use where the setting decides. */
+export function createDialect(setting: DialectSetting, remembered: Capabilities = {}) {
+  const known = new Map(Object.entries(setting === 'auto' ? remembered : {}));
   return {
-    state,
-    known: () =>
-      Object.fromEntries(capabilityNames.flatMap((name) => (state(name) === 'unknown' ? [] : [[name, state(name)]]))),
-    confirm: (capability) => {
-      if (setting === 'auto') found.set(capability, 'yes');
+    /** What every server has is `yes`. */
+    state({ operation, isExtended }: Reading<unknown>): CapabilityState {
+      if (isExtended !== true) return 'yes';
+      if (setting !== 'auto') return setting === 'extended' ? 'yes' : 'no';
+      return known.get(operation) ?? 'unknown';
     },
-    deny: (capability) => {
-      if (setting === 'auto') found.set(capability, 'no');
+    known: (): Capabilities => Object.fromEntries(known),
+    /** Notes what an answer to a listing of the extended dialect has proved. */
+    found({ operation, isExtended }: Reading<unknown>, state: 'yes' | 'no'): void {
+      if (setting === 'auto' && isExtended === true) known.set(operation, state);
     },
   };
 }

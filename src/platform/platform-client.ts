@@ -8,7 +8,7 @@ import { addressOf } from './address.ts';
 import type { Redact } from './answer.ts';
 import type { RequestBudget } from './budget.ts';
 import { classify, classifyFailure, type UnseenAnswer } from './classifier.ts';
-import type { Capability, MonitorQuery, PlatformClient } from './client.ts';
+import type { Capabilities, MonitorQuery, PlatformClient } from './client.ts';
 import { decodeMonitors, decodeSeries } from './decode-monitor.ts';
 import { createDialect, type DialectKnowledge, type DialectSetting, deniesEndpoint } from './dialect.ts';
 import { createRequestGate, type RequestFacts, type RequestGate } from './gate.ts';
@@ -33,7 +33,7 @@ export interface PlatformClientOptions {
   readonly log: Log;
   readonly dialect: DialectSetting;
   /** What an earlier process found out; only used with `auto`. */
-  readonly remembered?: Readonly<Partial<Record<Capability, 'yes' | 'no'>>> | undefined;
+  readonly remembered?: Capabilities | undefined;
   /** One for all clients of the same platform. */
   readonly budget: RequestBudget;
   /** `timeoutMs`: of one attempt of a read. Writes have their own. */
@@ -97,15 +97,14 @@ function clientOf(
     url,
     capability: dialect.state,
     capabilities: dialect.known,
-    probe: async (capability, app, proof) => {
-      if (dialect.state(capability) !== 'unknown') return dialect.state(capability);
+    probe: async (listing, app) => {
       try {
-        await read(proof, app);
+        if (dialect.state(listing) === 'unknown') await read(listing, app);
       } catch (error) {
         if (!(error instanceof PortolanError)) throw error;
-        log.debug('capability stays unknown', { platform: name, capability, why: error.message });
+        log.debug('capability stays unknown', { platform: name, capability: listing.operation, why: error.message });
       }
-      return dialect.state(capability);
+      return dialect.state(listing);
     },
     read,
     application: async (app) => {
@@ -158,9 +157,9 @@ function writes(
   reader: Reader,
   dialect: DialectKnowledge,
 ): Pick<PlatformClient, 'requestHash' | 'send'> {
-  // The encoding follows what reads have proved, so a hash and the request it stands for are of one form.
+  // The form follows what reads have proved, so a hash and the request it stands for are of one form.
   const requestOf = (write: WriteRequest): PlatformRequest =>
-    writeRequest(write, dialect.state('listRules') === 'yes' ? 'objects' : 'strings');
+    writeRequest(write, (listing) => dialect.state(listing) === 'yes');
 
   return {
     requestHash: (write) => hashOf(requestOf(write)),

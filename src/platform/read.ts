@@ -30,8 +30,8 @@ export function createRead(world: ReadWorld): PlatformClient['read'] {
   const { dialect, redact = (text: string) => text } = world;
   const recently = rememberAnswers(world.clock);
   return async (reading, place) => {
-    const { proves, needs, goodForMs, pages, query = NO_QUERY } = reading;
-    const state = needs === undefined ? proves && dialect.state(proves) : dialect.state(needs.listing);
+    const { needs, goodForMs, pages, query = NO_QUERY } = reading;
+    const state = dialect.state(needs?.listing ?? reading);
     if (state === 'no' || (needs?.isKnown === true && state !== 'yes')) return UNREADABLE;
     const path = addressOf(place, reading.below, reading.segments);
     const request = { world, reading, path, query };
@@ -68,7 +68,7 @@ function ask<T, Decoded>(
   { world, reading, path, query }: ReadRequest<T>,
   decode: (json: unknown, where: string) => Decoded,
 ): Promise<Readable<Decoded>> {
-  const { operation, proves, needs, timeoutMs, expected, isRecord: isOne } = reading;
+  const { operation, needs, timeoutMs, expected, isRecord: isOne } = reading;
   const { dialect } = world;
   return world.reader.read<Readable<Decoded>>({
     operation,
@@ -79,7 +79,7 @@ function ask<T, Decoded>(
     answerBytesMax: isOne === true ? RECORD_BYTES_MAX : LIST_BYTES_MAX,
     decode: (json, where) => {
       const value = decode(json, where);
-      if (proves !== undefined) dialect.confirm(proves);
+      dialect.found(reading, 'yes');
       return { readable: true, value };
     },
     otherwise: (answer) => {
@@ -97,21 +97,21 @@ function ask<T, Decoded>(
 /** Only a denial of the address disproves a capability; undefined: the answer is an error. */
 function unlisted(
   { reader, dialect, setting }: ReadWorld,
-  { proves, asksStore }: Reading<unknown>,
+  reading: Reading<unknown>,
   answer: Answer,
   where: string,
 ): Readable<never> | undefined {
-  const because = asksStore === true ? storeFailure(where, answer) : undefined;
+  const because = reading.asksStore === true ? storeFailure(where, answer) : undefined;
   if (because !== undefined) {
-    if (proves !== undefined) dialect.confirm(proves);
+    dialect.found(reading, 'yes');
     return { readable: false, because };
   }
   if (!deniesEndpoint(answer)) return undefined;
-  if (proves === undefined) return UNREADABLE;
+  if (reading.isExtended !== true) return UNREADABLE;
   // Another server has no such endpoint either: that says nothing of the platform, and would be remembered of it.
   if (isForeignRefusal(answer) && !reader.isProven()) return undefined;
   if (setting === 'extended') throw missingCapability(where, answer);
-  dialect.deny(proves);
+  dialect.found(reading, 'no');
   return UNREADABLE;
 }
 

@@ -25,7 +25,7 @@ export const listApplications: Reading<readonly ApplicationSummary[]> = {
   segments: ['apps'],
   decode: decodeApplicationSummaries,
   expected: { noun: 'a list of applications', fields: APPLICATION },
-  proves: 'listApplications',
+  isExtended: true,
 };
 
 /** The components of an application, in the server's order, which means nothing. */
@@ -34,7 +34,7 @@ export const listComponents: Reading<readonly ComponentRecord[]> = {
   segments: ['services'],
   decode: decodeComponents,
   expected: { noun: 'a list of components', fields: ['service_id', 'service_alias'] },
-  proves: 'listComponents',
+  isExtended: true,
 };
 
 /**
@@ -47,5 +47,5 @@ export const listCertificates: Reading<readonly CertificateRecord[]> = {
   pages: { size: 100, idOf: ({ id }: CertificateRecord) => id },
   decode: decodeCertificates,
   expected: { noun: 'a page of certificates', fields: ['list', 'total', 'id', 'alias'] },
-  proves: 'listCertificates',
+  isExtended: true,
 };

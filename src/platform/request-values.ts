@@ -12,38 +12,39 @@ export function refuse(what: string, expected: string, value?: string | number):
   });
 }
 
+/** Returns the value. @throws PortolanError `invalid` where it is not valid. */
+export function checked<T extends string | number>(value: T, isValid: boolean, what: string, expected: string): T {
+  return isValid ? value : refuse(what, expected, value);
+}
+
 const ID = /^[\w-]{1,64}$/;
 const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 // C0, DEL and C1, line and paragraph separators: nothing a header, a path or a condition may hold.
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export function checkedId(value: string, what: string): string {
-  return ID.test(value) ? value : refuse(what, '1 to 64 letters, digits, _ or -', value);
+  return checked(value, ID.test(value), what, '1 to 64 letters, digits, _ or -');
 }
 
 export function checkedPort(value: number, what = 'port'): number {
-  return Number.isInteger(value) && value >= 1 && value <= 65_535
-    ? value
-    : refuse(what, 'an integer from 1 to 65535', value);
+  const isPort = Number.isInteger(value) && value >= 1 && value <= 65_535;
+  return checked(value, isPort, what, 'an integer from 1 to 65535');
 }
 
 export function checkedServiceName(value: string, what = 'service name'): string {
-  return SERVICE_NAME.test(value)
-    ? value
-    : refuse(what, 'a lower-case letter, then lower-case letters, digits or -, not ending in -, 63 at most', value);
+  const expected = 'a lower-case letter, then lower-case letters, digits or -, not ending in -, 63 at most';
+  return checked(value, SERVICE_NAME.test(value), what, expected);
 }
 
 export function checkedInteger(value: number, what: string, min = 0): number {
-  return Number.isSafeInteger(value) && value >= min && value <= 2_147_483_647
-    ? value
-    : refuse(what, `an integer of ${min} or more`, value);
+  const isInteger = Number.isSafeInteger(value) && value >= min && value <= 2_147_483_647;
+  return checked(value, isInteger, what, `an integer of ${min} or more`);
 }
 
 /** Text without control characters, never empty. */
 export function checkedText(value: string, what: string, lengthMax: number): string {
-  return value !== '' && value.length <= lengthMax && !CONTROL.test(value) && value.isWellFormed()
-    ? value
-    : refuse(what, `1 to ${lengthMax} characters, without control characters`, value);
+  const isText = value !== '' && value.length <= lengthMax && !CONTROL.test(value) && value.isWellFormed();
+  return checked(value, isText, what, `1 to ${lengthMax} characters, without control characters`);
 }
 
 /** The length alone is looked at; the secret itself is revealed only where bytes are written. */

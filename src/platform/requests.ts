@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import { Secret } from '../model/secret.ts';
 import { type PlatformRequest, RECORD_BYTES_MAX, type WireJson, type WireObject } from './transport.ts';
-import type { ExtensionEncoding, WriteRequest } from './writes.ts';
+import type { HasListing, WriteRequest } from './writes.ts';
 
 /** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
 const WRITE_TIMEOUT_MS = 90_000;
@@ -11,9 +11,9 @@ const WRITE_TIMEOUT_MS = 90_000;
  * The HTTP request of a write.
  * @throws PortolanError `invalid` when a value is not a documented one.
  */
-export function writeRequest(write: WriteRequest, extensions: ExtensionEncoding): PlatformRequest {
+export function writeRequest(write: WriteRequest, has: HasListing = () => true): PlatformRequest {
   const { method, timeoutMs = WRITE_TIMEOUT_MS, answerBytesMax = RECORD_BYTES_MAX } = write.declared;
-  const { path, query = {}, body } = write.declared.request(write as never, extensions);
+  const { path, query = {}, body } = write.declared.request(write as never, has);
   return {
     operation: write.operation,
     method,

@@ -1,4 +1,5 @@
 import type { WriteClass } from '../model/owned.ts';
+import type { Reading } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
 import type { ClassifierRow, WriteEvidence } from './verdict.ts';
@@ -10,8 +11,8 @@ export interface AppAddress {
   readonly appId: number;
 }
 
-/** How lists of pairs travel: the documents say a list of strings, the real server takes objects only. */
-export type ExtensionEncoding = 'strings' | 'objects';
+/** Whether the server is known to have a listing: which form of a body it takes may follow from that. */
+export type HasListing = (listing: Reading<unknown>) => boolean;
 
 /** What a request says, besides what all requests of its operation have in common. */
 export interface RequestContent {
@@ -29,7 +30,7 @@ export interface WriteDeclaration<Values> {
   /** Absent: the limit for one record. */
   readonly answerBytesMax?: number;
   /** @throws PortolanError `invalid` when a value is not a documented one. */
-  request(values: Values, extensions: ExtensionEncoding): RequestContent;
+  request(values: Values, has: HasListing): RequestContent;
   /**
    * Returns the evidence of a successful answer, or why the answer is none.
    * @throws PortolanError `platform/schema-drift` where the answer proves nothing.

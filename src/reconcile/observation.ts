@@ -85,8 +85,8 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   const memory = await readMemory(world, scope, options);
   try {
     // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
-    const can: ScopeReader['can'] = async (ability) => world.client.capability(ability) === 'yes';
-    return { ...(await look(work, world, options, scope, { ...reader, can }, memory, [])), reader };
+    const has: ScopeReader['has'] = async (listing) => world.client.capability(listing) === 'yes';
+    return { ...(await look(work, world, options, scope, { ...reader, has }, memory, [])), reader };
   } catch (error) {
     // Whoever asks for the application itself says best what is wrong with it.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;

@@ -80,7 +80,7 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
     },
     readAnew: (reading) => client.read(reading, app),
     application: () => once('application', () => existing(client, app)),
-    can: async (ability, proof) => (await client.probe(ability, app, proof)) === 'yes',
+    has: async (listing) => (await client.probe(listing, app)) === 'yes',
     without: (forgotten) => {
       const kept = forgotten === undefined ? [] : [...answers].filter(([reading]) => !forgotten.has(reading));
       // What is asked again is asked for this application alone.

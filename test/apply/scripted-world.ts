@@ -239,7 +239,7 @@ export function readerOf({ readings = {}, ...answers }: ReaderAnswers): ScopeRea
     read,
     readAnew: read,
     application: unexpected('application'),
-    can: unexpected('abilities'),
+    has: unexpected('listings'),
     ...answers,
   };
 }

@@ -6,7 +6,7 @@ import { listPorts } from '../../src/kinds/component/readings.ts';
 import type { PortRecord } from '../../src/kinds/component/wire.ts';
 import type { AppAddress } from '../../src/platform/writes.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
-import type { Capability, PlatformClient } from '../../src/platform/client.ts';
+import type { PlatformClient } from '../../src/platform/client.ts';
 import { createPlatformClient, type PlatformClientOptions } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
 import { silentLog } from '../../src/runtime/log.ts';
@@ -55,16 +55,12 @@ export async function portsIn(
   return answer.readable ? answer.value : undefined;
 }
 
-/** The listing that proves each capability. */
-export const proofs: Readonly<Record<Capability, Reading<unknown>>> = {
+/** The listings that only servers of the extended dialect have. */
+export const extendedListings: readonly Reading<unknown>[] = [
   listApplications,
   listComponents,
   listRules,
   listAllRules,
   listInstalled,
   listCertificates,
-  updateRule: listRules,
-  deleteRule: listRules,
-  deletePort: listComponents,
-  upgrade: listInstalled,
-};
+];

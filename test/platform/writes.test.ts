@@ -12,5 +12,5 @@ const renameThing = defineWrite<{ readonly operation?: string; readonly declared
 test('no value that a write is made from says which operation it is, or how it is sent', () => {
   const { declared } = renameThing({});
   const write = renameThing({ operation: 'deleteThing', declared: { ...declared, method: 'DELETE' } });
-  expect(writeRequest(write, 'objects')).toMatchObject({ operation: 'renameThing', method: 'PUT' });
+  expect(writeRequest(write)).toMatchObject({ operation: 'renameThing', method: 'PUT' });
 });

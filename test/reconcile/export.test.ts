@@ -39,7 +39,7 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
     read,
     readAnew: async () => ({ readable: false }),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
-    can: async () => rules.readable,
+    has: async () => rules.readable,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { PortSpec, ComponentSpec } from '../../src/kinds/component/spec.ts';
 import type { HttpGatewayRuleSpec } from '../../src/kinds/http-gateway-rule/spec.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { referencesOf } from '../../src/kinds/kind.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import type { StoreInstallSpec } from '../../src/kinds/store-install/spec.ts';
 import type { PortProtocol } from '../../src/kinds/component/wire.ts';
@@ -69,11 +70,10 @@ export function isValid(set: DesiredState): boolean {
   for (const resource of set.values()) {
     const declaration = kindDeclarations.get(resource.kind);
     if (declaration === undefined) return false;
-    const dangling = declaration
-      .references(resource.spec)
-      .some((reference) => reference.trust === 'manifest' && !set.has(reference.to));
-    if (dangling || declaration.check(resource, set).length > 0) return false;
-    for (const { key } of declaration.identities(resource, set)) {
+    const isManifest = (id: string): boolean => kindDeclarations.get(id.split('/')[0] ?? '')?.trust === 'manifest';
+    const dangling = referencesOf(declaration, resource.spec).some(({ to }) => isManifest(to) && !set.has(to));
+    if (dangling || (declaration.check?.(resource, set) ?? []).length > 0) return false;
+    for (const { key } of declaration.identities?.(resource, set) ?? []) {
       if (identities.has(key)) return false;
       identities.add(key);
     }

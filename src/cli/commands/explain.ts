@@ -32,10 +32,10 @@ Examples:
     const isJson = options.output === 'json';
     const json = (value: object): string => `${JSON.stringify(value, null, 2)}\n`;
     if (what === undefined) {
-      const kinds = [...declarations.values()].map(({ kind, trust, description }) => ({
+      const kinds = [...declarations.values()].map(({ kind, trust, specSchema }) => ({
         kind,
         standsIn: placeOf(trust),
-        description,
+        description: specSchema.description,
       }));
       out.write(isJson ? json({ kinds }) : renderKinds(kinds, out.columns));
       return;

@@ -1,11 +1,9 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import { canonicalJson } from '../../model/json.ts';
-import type { Capability } from '../../platform/client.ts';
+import type { Capabilities } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Input } from './input.ts';
 import type { Platforms } from './platforms.ts';
-
-type Capabilities = Readonly<Partial<Record<Capability, 'yes' | 'no'>>>;
 
 /** Returns the capabilities that an earlier process found out about each platform of a configuration. */
 export async function rememberedCapabilities(

@@ -8,7 +8,6 @@ import { durationProblems } from '../../kinds/problems.ts';
 export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   kind: 'Platform',
   trust: 'operator',
-  description: platformSchema.description,
   defaultName: 'default',
   effects: [],
   specSchema: platformSchema,
@@ -34,9 +33,7 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
       },
     ),
   ],
-  references: () => [],
   check: checkPlatform,
-  identities: () => [],
 };
 
 function checkPlatform({ spec }: Resource<PlatformSpec>): readonly SpecProblem[] {

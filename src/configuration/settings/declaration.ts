@@ -12,7 +12,6 @@ import { windowProblems } from './windows-spec.ts';
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   kind: 'Settings',
   trust: 'operator',
-  description: settingsSchema.description,
   defaultName: 'default',
   effects: [],
   specSchema: settingsSchema,
@@ -109,7 +108,6 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
       },
     }),
   ],
-  references: () => [],
   check: checkSettings,
   // A constant, because there is one set of settings whatever its document is called.
   identities: () => [{ key: 'settings', path: '' }],

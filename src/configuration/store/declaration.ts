@@ -7,7 +7,6 @@ import { addressProblems } from '../addresses.ts';
 export const storeDeclaration: KindDeclaration<StoreSpec> = {
   kind: 'Store',
   trust: 'operator',
-  description: storeSchema.description,
   effects: [],
   specSchema: storeSchema,
   examples: [
@@ -33,9 +32,7 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
       },
     ),
   ],
-  references: () => [],
   check: checkStore,
-  identities: () => [],
 };
 
 function checkStore({ spec }: Resource<StoreSpec>): readonly SpecProblem[] {

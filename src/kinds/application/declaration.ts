@@ -7,7 +7,6 @@ import { type ApplicationSpec, applicationSchema } from './spec.ts';
 export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   kind: 'Application',
   trust: 'manifest',
-  description: applicationSchema.description,
   effects: applicationEffects,
   specSchema: applicationSchema,
   examples: [
@@ -28,7 +27,6 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
       },
     ),
   ],
-  references: (spec) => [{ path: 'spec.platform', to: `Platform/${spec.platform}`, trust: 'operator' }],
-  check: () => [],
+  references: { 'spec.platform': 'Platform' },
   identities: applicationIdentities,
 };

@@ -48,7 +48,7 @@ async function observe({ resource, memory, reader }: ObserveContext<ComponentSpe
     (object) => object.origin === 'created' && isPortOf(object, serviceId) && !listed.has(object.naturalKey),
   );
   const mayDelete = resource.spec.unlistedPorts === 'delete' || departs;
-  const canDeletePorts = mayDelete && (await reader.can('deletePort', listComponents));
+  const canDeletePorts = mayDelete && (await reader.has(listComponents));
   return {
     type: 'observed',
     serviceId,

@@ -1,4 +1,4 @@
-import type { KindDeclaration, Reference } from '../kind.ts';
+import type { KindDeclaration } from '../kind.ts';
 import { checkComponent, componentIdentities } from './check.ts';
 import { componentEffects } from './effects.ts';
 import { documentOf } from '../schema.ts';
@@ -7,7 +7,6 @@ import { type ComponentSpec, componentSchema } from './spec.ts';
 export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   kind: 'Component',
   trust: 'manifest',
-  description: componentSchema.description,
   effects: componentEffects,
   specSchema: componentSchema,
   examples: [
@@ -35,13 +34,7 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
       },
     ),
   ],
-  references,
+  references: { 'spec.application': 'Application', 'spec.from.install': 'StoreInstall' },
   check: checkComponent,
   identities: componentIdentities,
 };
-
-function references(spec: ComponentSpec): readonly Reference[] {
-  const application: Reference = { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' };
-  if (spec.from === undefined) return [application];
-  return [application, { path: 'spec.from.install', to: `StoreInstall/${spec.from.install}`, trust: 'manifest' }];
-}

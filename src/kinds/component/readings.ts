@@ -1,5 +1,6 @@
 import { decodeEndpoints, decodePorts, type PortRecord, type TcpEndpoint } from './wire.ts';
 import { keyOf, type Reading } from '../../model/reading.ts';
+import { listRules } from '../http-gateway-rule/readings.ts';
 import type { ScopeReader } from '../reconciled.ts';
 
 export { listComponents } from '../../platform/readings.ts';
@@ -40,7 +41,7 @@ export const listEndpoints: Reading<readonly TcpEndpoint[]> = {
   query: { query: 'tcp' },
   decode: decodeEndpoints,
   expected: { noun: 'a list of endpoints', fields: ['tcp'] },
-  needs: { listing: 'listRules' },
+  needs: { listing: listRules },
   // A server that lists rules may have no listing of endpoints, and answers an unknown path with a page.
   otherwise: ({ status }) => (status === 404 || status === 405 ? { readable: false } : undefined),
 };

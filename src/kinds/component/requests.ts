@@ -1,7 +1,7 @@
 import { decodePort, type PortProtocol, type PortRecord } from './wire.ts';
 import type { Answer } from '../../platform/answer.ts';
 import { writeAddress } from '../../platform/address.ts';
-import { checkedId, checkedPort, checkedServiceName, refuse } from '../../platform/request-values.ts';
+import { checked, checkedId, checkedPort, checkedServiceName, refuse } from '../../platform/request-values.ts';
 import type { WireObject } from '../../platform/transport.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
@@ -68,13 +68,12 @@ export const deletePort = defineWrite<OfPort>('deletePort', {
 });
 
 function checkedProtocol(value: string): string {
-  return PORT_PROTOCOLS.includes(value) ? value : refuse('protocol', `one of ${PORT_PROTOCOLS.join(', ')}`, value);
+  return checked(value, PORT_PROTOCOLS.includes(value), 'protocol', `one of ${PORT_PROTOCOLS.join(', ')}`);
 }
 
 function checkedAlias(value: string): string {
-  return PORT_ALIAS.test(value)
-    ? value
-    : refuse('port alias', 'an upper-case letter, then upper-case letters, digits or _, 64 at most', value);
+  const expected = 'an upper-case letter, then upper-case letters, digits or _, 64 at most';
+  return checked(value, PORT_ALIAS.test(value), 'port alias', expected);
 }
 
 function portPath({ app, serviceId, port }: OfPort): string {

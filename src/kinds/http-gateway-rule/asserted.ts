@@ -53,8 +53,8 @@ function formerFields(mine: OwnedObject | undefined, held: readonly RawChange[])
  */
 export function hiddenFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(
-    ruleFields.flatMap(({ name, shownBy }) =>
-      shownBy === 'never' && fields[name] !== undefined ? [[name, fields[name]]] : [],
+    ruleFields.flatMap(({ name, readBack }) =>
+      readBack === 'never' && fields[name] !== undefined ? [[name, fields[name]]] : [],
     ),
   );
 }

@@ -52,9 +52,9 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
   const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
   const recreation = isRecreated
-    ? { everyRule: await reader.read(listAllRules), canDelete: await reader.can('deleteRule', listRules) }
+    ? { everyRule: await reader.read(listAllRules), canDelete: await reader.has(listRules) }
     : undefined;
-  const canUpdate = rules.readable && (await reader.can('updateRule', listRules));
+  const canUpdate = rules.readable && (await reader.has(listRules));
   return {
     type: 'observed',
     serviceId: identity.serviceId,
@@ -149,12 +149,12 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
     case 'update':
     case 'restore': {
       // What an update ignores, or answers 500 to, is not in it.
-      const rule = fieldsOf(step.rule, ({ update }) => update !== 'keeps');
+      const rule = fieldsOf(step.rule, ({ change }) => change !== 'recreate-or-hold');
       return updateRule({ app, ruleId: step.ruleId, rule });
     }
     case 'recreate':
       // Deleted only if the request that creates it again can be made.
-      writeRequest(createRule({ app, rule: fieldsOf(step.rule) }), 'objects');
+      writeRequest(createRule({ app, rule: fieldsOf(step.rule) }));
       return deleteRule({ app, ruleId: step.ruleId });
     case 'delete':
       return deleteRule({ app, ruleId: step.ruleId });
@@ -248,8 +248,8 @@ function createdAgain(
 /** What only a creation applies stays as it was last applied. */
 function keptFields(prior: OwnedObject | undefined): JsonObject {
   return Object.fromEntries(
-    ruleFields.flatMap(({ name, update }) => {
-      const value = update === 'keeps' ? prior?.lastApplied[name] : undefined;
+    ruleFields.flatMap(({ name, change }) => {
+      const value = change === 'recreate-or-hold' ? prior?.lastApplied[name] : undefined;
       return value === undefined ? [] : [[name, value]];
     }),
   );

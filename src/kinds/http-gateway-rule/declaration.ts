@@ -7,7 +7,6 @@ import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = {
   kind: 'HttpGatewayRule',
   trust: 'manifest',
-  description: httpGatewayRuleSchema.description,
   effects: ruleEffects,
   specSchema: httpGatewayRuleSchema,
   examples: [
@@ -58,10 +57,7 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
       },
     ),
   ],
-  references: (spec) => [
-    { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },
-    { path: 'spec.component', to: `Component/${spec.component}`, trust: 'manifest' },
-  ],
+  references: { 'spec.application': 'Application', 'spec.component': 'Component' },
   check: checkRule,
   identities: ruleIdentities,
 };

@@ -1,26 +1,5 @@
-import {
-  ADDRESS,
-  type ChangeEffect,
-  CREATION_ONLY,
-  type DialectEffect,
-  type FieldEffect,
-  inBoth,
-  LOCAL,
-  type ReadBack,
-} from '../field-effects.ts';
-import { type RuleField, ruleFields } from './fields.ts';
-
-const CHANGES = {
-  changes: 'update',
-  sets: 'update-not-clear',
-  keeps: 'recreate-or-hold',
-} as const satisfies Record<RuleField['update'], ChangeEffect>;
-
-const SHOWN = {
-  'own-listing': 'own listing',
-  'all-rules': 'listing of all rules',
-  never: 'never',
-} as const satisfies Record<RuleField['shownBy'], ReadBack>;
+import { ADDRESS, CREATION_ONLY, type DialectEffect, type FieldEffect, inBoth, LOCAL } from '../field-effects.ts';
+import { ruleFields } from './fields.ts';
 
 /** The documented dialect neither changes nor shows a rule. */
 const UNSEEN: DialectEffect = { change: 'hold', readBack: 'never' };
@@ -31,10 +10,10 @@ export const ruleEffects: readonly FieldEffect[] = [
     (name): FieldEffect => ({ path: `spec.${name}`, documented: { ...ADDRESS, readBack: 'never' }, extended: ADDRESS }),
   ),
   ...ruleFields.map(
-    ({ path, update, shownBy }): FieldEffect => ({
+    ({ path, change, readBack }): FieldEffect => ({
       path: `spec.${path}`,
       documented: UNSEEN,
-      extended: { change: CHANGES[update], readBack: SHOWN[shownBy] },
+      extended: { change, readBack },
     }),
   ),
   // Looked up and sent as the number.

@@ -107,7 +107,7 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
 function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[]): JsonObject {
   const spec: Record<string, JsonObject[string]> = {};
   const autoSsl: Record<string, JsonObject[string]> = {};
-  for (const field of ruleFields.filter(({ shownBy }) => shownBy === 'own-listing')) {
+  for (const field of ruleFields.filter(({ readBack }) => readBack === 'own listing')) {
     const { name, path } = field;
     const value = field.read?.(rule);
     const schema = schemaAt(path);

@@ -13,7 +13,7 @@ export const listAllRules: Reading<readonly PlacedRule[]> = {
   segments: ['httpdomains'],
   decode: decodePlacedRules,
   expected: RULES,
-  proves: 'listAllRules',
+  isExtended: true,
   // A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read.
   mayBeRefused: true,
 };
@@ -24,7 +24,7 @@ export const listRules: Reading<readonly RuleRecord[]> = {
   segments: ['httpdomains'],
   decode: decodeRules,
   expected: RULES,
-  proves: 'listRules',
+  isExtended: true,
   shared: {
     by: listAllRules,
     split: (all: readonly PlacedRule[], key) =>
@@ -41,7 +41,7 @@ export function getRule(ruleId: string): Reading<RuleRecord | undefined> {
     decode: decodeRule,
     expected: { noun: 'a gateway rule', fields: FIELDS },
     isRecord: true,
-    needs: { listing: 'listRules' },
+    needs: { listing: listRules },
     otherwise: ({ status, code, isDenial }, isProved) => {
       if (status === 404 && (code === 1404 || (isProved && isDenial))) return { readable: true, value: undefined };
       return !isProved && isDenial ? { readable: false } : undefined;

@@ -102,7 +102,9 @@ export function isImmutable({ field: name, before, after }: RawChange): boolean 
 function recreatedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: OwnedObject): RuleWish {
   const fields = ruleFields.map((field): [string, Json | undefined] => [
     field.name,
-    field.want(spec) ?? field.read?.(present) ?? (field.shownBy === 'never' ? mine.lastApplied[field.name] : undefined),
+    field.want(spec) ??
+      field.read?.(present) ??
+      (field.readBack === 'never' ? mine.lastApplied[field.name] : undefined),
   ]);
   const { serviceId, port, domain, path } = present;
   return { serviceId, port, domain, path, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };

@@ -1,4 +1,5 @@
 import { decodeRule, ruleBody, type RuleFields, type RuleRecord } from './wire.ts';
+import { listRules } from './readings.ts';
 import { writeAddress } from '../../platform/address.ts';
 import { checkedId } from '../../platform/request-values.ts';
 import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
@@ -39,9 +40,9 @@ export const createRule = defineWrite<Rule>('createRule', {
   class: 'duplicate-rejecting',
   rows: ruleAnswers,
   conditions: { 'does-not-open-outer': ({ rule }) => rule.open !== true },
-  request: ({ app, rule }, extensions) => ({
+  request: ({ app, rule }, has) => ({
     path: writeAddress(app, 'httpdomains'),
-    body: ruleBody(rule, 'create', extensions),
+    body: ruleBody(rule, 'create', has(listRules)),
   }),
   evidence: ({ json }, { rule: sent }) => {
     const rule = decodeRule(json, 'created rule');
@@ -54,7 +55,7 @@ export const updateRule = defineWrite<OfRule & Rule>('updateRule', {
   method: 'PUT',
   class: 'target-state',
   rows: ruleAnswers,
-  request: ({ rule, ...of }, extensions) => ({ path: rulePath(of), body: ruleBody(rule, 'update', extensions) }),
+  request: ({ rule, ...of }, has) => ({ path: rulePath(of), body: ruleBody(rule, 'update', has(listRules)) }),
   evidence: ({ json, isEmpty }, { ruleId }) => {
     const rule = isEmpty ? undefined : decodeRule(json, 'updated rule');
     if (rule === undefined) return NO_EVIDENCE;

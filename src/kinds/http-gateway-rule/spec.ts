@@ -32,11 +32,11 @@ const configurationSchema = objectOf(
   },
 );
 
-export type RuleConfigurationSpec = TypeOf<typeof configurationSchema>;
+export type RuleConfiguration = TypeOf<typeof configurationSchema>;
 
 /** Whether a configuration leaves nothing to the platform: each of its fields has a value. */
-export function isCompleteConfiguration(configuration: RuleConfigurationSpec | undefined): boolean {
-  const names = Object.keys(configurationSchema.properties) as (keyof RuleConfigurationSpec)[];
+export function isCompleteConfiguration(configuration: RuleConfiguration | undefined): boolean {
+  const names = Object.keys(configurationSchema.properties) as (keyof RuleConfiguration)[];
   return configuration !== undefined && names.every((name) => configuration[name] !== undefined);
 }
 

@@ -265,8 +265,8 @@ function cannotUpdate(
   // Extensions that the manifest does not manage are not in the request, and the platform keeps them.
   const masked = ruleFields.filter(
     (field) =>
-      field.update !== 'keeps' &&
-      field.shownBy === 'own-listing' &&
+      field.change !== 'recreate-or-hold' &&
+      field.readBack === 'own listing' &&
       field.want(spec) === undefined &&
       isMasked(field.read?.(present)),
   );
@@ -285,7 +285,7 @@ function cannotUpdate(
 function mergedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, held: readonly RawChange[]): RuleWish {
   const isHeld = (name: string): boolean => held.some(({ field }) => field === name);
   const fields = ruleFields
-    .filter(({ update }) => update !== 'keeps')
+    .filter(({ change }) => change !== 'recreate-or-hold')
     .map((field): [string, Json | undefined] => [
       field.name,
       (isHeld(field.name) ? undefined : field.want(spec)) ?? field.read?.(present),

@@ -1,112 +1,14 @@
 import { recordOf, recordsOf } from '../../platform/envelope.ts';
 import type { Fields } from '../../platform/fields.ts';
-import { type Decoded, decides, type RecordField, recordReader, shown } from '../../platform/record-fields.ts';
-import { checkedId, checkedInteger, checkedPort, checkedText, CONTROL, refuse } from '../../platform/request-values.ts';
+import { type Decoded, decides, recordReader, shown } from '../../platform/record-fields.ts';
 import type { WireJson, WireObject } from '../../platform/transport.ts';
-import type { ExtensionEncoding } from '../../platform/writes.ts';
+import { sentFields, settable, type unseen } from './fields.ts';
+import type { RuleExtension } from './request-values.ts';
 
 export type { CertificateRecord } from '../../platform/records.ts';
 
-/** One entry of `rule_extensions`. */
-export interface RuleExtension {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** `Configuration` of a gateway rule, in our words; see `platform-api` section 2.4. */
-export interface RuleConfiguration {
-  readonly proxyBodySize?: number;
-  readonly proxyBufferNumbers?: number;
-  readonly proxyBufferSize?: number;
-  readonly proxyBuffering?: string;
-  readonly proxyConnectTimeout?: number;
-  readonly proxyReadTimeout?: number;
-  readonly proxySendTimeout?: number;
-  readonly setHeaders?: readonly { readonly key: string; readonly value: string }[];
-}
-
-const DOMAIN_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
-const EXTENSION = /^[A-Za-z0-9_.-]{1,32}$/;
-const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
-
-/** A host name of ASCII labels, with a leading `*.` allowed: other scripts must come as punycode. */
-function checkedDomain(value: string): string {
-  const host = value.startsWith('*.') ? value.slice(2) : value;
-  if (value.length <= 128 && host.split('.').every((label) => DOMAIN_LABEL.test(label))) return value;
-  return refuse('domain', 'a host name of 128 characters at most (other scripts as punycode, xn--…)', value);
-}
-
-function checkedRulePath(value: string): string {
-  if (value.startsWith('/') && value.length <= 1024 && !CONTROL.test(value) && !/\s/.test(value)) return value;
-  return refuse('domain path', 'a path that starts with / and holds no white space', value);
-}
-
-function checkedExtension(value: string, what: string): string {
-  return EXTENSION.test(value) ? value : refuse(what, '1 to 32 letters, digits, _, . or -', value);
-}
-
-function checkedHeaderName(value: string): string {
-  return HEADER_NAME.test(value) ? value : refuse('header name', 'an HTTP header name', value);
-}
-
-/** How a body says one field of a rule. */
-interface Sent<Value> {
-  /** Name in the body. */
-  readonly as: string;
-  /** Checks the value; undefined: it means "none", which is what leaving the field out gives. */
-  encode(value: Value, extensions: ExtensionEncoding): WireJson | undefined;
-  /** A real server answers 500 to these in a PUT, so they are never in one. */
-  readonly onlyOn?: 'create';
-}
-
-function sent<Shown, Value>(
-  field: RecordField<Shown>,
-  encode: (value: Value) => WireJson | undefined,
-  changes: Partial<Pick<Sent<Value>, 'as' | 'onlyOn'>> = {},
-): RecordField<Shown> & Sent<Value> {
-  return { ...field, as: field.wire[0], encode, ...changes };
-}
-
-const textOrNone = (what: string, lengthMax: number) => (value: string) =>
-  value === '' ? undefined : checkedText(value, what, lengthMax);
-
-/** Fields that a body says and an answer shows: each is declared here, for both directions. */
-const settable = {
-  serviceId: sent(decides('service_id', 'id'), (value: string) => checkedId(value, 'component id')),
-  port: sent(decides('container_port', 'port'), (value: number) => checkedPort(value)),
-  domain: sent(decides('domain_name', 'text'), checkedDomain),
-  path: sent(decides('domain_path', 'text', ''), checkedRulePath),
-  certificateId: sent(decides('certificate_id', 'integer', null), (value: number) =>
-    value === 0 ? undefined : checkedInteger(value, 'certificate id', 1),
-  ),
-  weight: sent(decides('the_weight', 'integer', null), (value: number) => checkedInteger(value, 'weight')),
-  cookie: sent(decides('domain_cookie', 'text', ''), textOrNone('cookie condition', 1024)),
-  header: sent(decides('domain_heander', 'text', ''), textOrNone('header condition', 1024), {
-    as: 'domain_header',
-    onlyOn: 'create',
-  }),
-  autoSsl: sent(decides('auto_ssl', 'flag', false), (value: boolean) => value),
-  autoSslConfig: sent(
-    decides('auto_ssl_config', 'text', null),
-    textOrNone('certificate distribution configuration', 128),
-  ),
-};
-
-/** Fields that a body says, and that no answer or only another listing shows. */
-const unseen = {
-  /** The contract says array of string, the real server wants `{key,value}`: encoded by dialect. */
-  extensions: {
-    as: 'rule_extensions',
-    encode: (value: readonly RuleExtension[], encoding: ExtensionEncoding) => extensionList(value, encoding),
-  },
-  configuration: { as: 'configuration', encode: (value: RuleConfiguration) => configurationBody(value) },
-  open: { as: 'whether_open', encode: (value: boolean) => value, onlyOn: 'create' },
-} as const;
-
 type Wire = typeof settable & typeof unseen;
-type ValueOf<Field> = Field extends { encode(value: infer Value, extensions: ExtensionEncoding): unknown }
-  ? Value
-  : never;
+type ValueOf<Field> = Field extends { encode(value: infer Value, takesObjects: boolean): unknown } ? Value : never;
 type Key = 'serviceId' | 'port' | 'domain';
 
 /** Every field of the `Http` request (section 2.4). Absent fields are left out of the body, never sent as null or "". */
@@ -197,51 +99,18 @@ function ruleOf(fields: Fields): RuleRecord | undefined {
   return isBlank ? undefined : presentRuleOf(fields);
 }
 
-/** The body of a POST or PUT. @throws PortolanError `invalid` when a value is not a documented one. */
-export function ruleBody(rule: RuleFields, of: 'create' | 'update', extensions: ExtensionEncoding): WireObject {
+/**
+ * Returns the body of a POST or PUT.
+ * @param takesObjects whether extensions travel as objects.
+ * @throws PortolanError `invalid` when a value is not a documented one.
+ */
+export function ruleBody(rule: RuleFields, of: 'create' | 'update', takesObjects: boolean): WireObject {
   const values = rule as Readonly<Record<string, unknown>>;
-  const fields = Object.entries({ ...settable, ...unseen }) as readonly [string, Sent<unknown>][];
   return Object.fromEntries(
-    fields.flatMap(([name, { as, encode, onlyOn = of }]): [string, WireJson][] => {
+    sentFields.flatMap(([name, { as, encode, onlyOn = of }]): [string, WireJson][] => {
       const value = values[name];
-      const said = value === undefined || onlyOn !== of ? undefined : encode(value, extensions);
+      const said = value === undefined || onlyOn !== of ? undefined : encode(value, takesObjects);
       return said === undefined ? [] : [[as, said]];
     }),
   );
-}
-
-function extensionList(extensions: readonly RuleExtension[], encoding: ExtensionEncoding): WireJson {
-  const checked = extensions.map(({ key, value }) => ({
-    key: checkedExtension(key, 'extension key'),
-    value: checkedExtension(value, 'extension value'),
-  }));
-  return encoding === 'objects' ? checked : checked.map(({ key, value }) => `${key}:${value}`);
-}
-
-function configurationBody(configuration: RuleConfiguration): WireObject {
-  const { proxyBuffering, setHeaders } = configuration;
-  const numbers = {
-    proxy_body_size: configuration.proxyBodySize,
-    proxy_buffer_numbers: configuration.proxyBufferNumbers,
-    proxy_buffer_size: configuration.proxyBufferSize,
-    proxy_connect_timeout: configuration.proxyConnectTimeout,
-    proxy_read_timeout: configuration.proxyReadTimeout,
-    proxy_send_timeout: configuration.proxySendTimeout,
-  };
-  const present = Object.entries(numbers).filter((entry): entry is [string, number] => entry[1] !== undefined);
-  if (proxyBuffering !== undefined && proxyBuffering !== 'on' && proxyBuffering !== 'off') {
-    refuse('proxy_buffering', 'on or off', proxyBuffering);
-  }
-  return {
-    ...Object.fromEntries(present.map(([name, value]) => [name, checkedInteger(value, name)])),
-    ...(proxyBuffering === undefined ? {} : { proxy_buffering: proxyBuffering }),
-    ...(setHeaders === undefined
-      ? {}
-      : {
-          set_headers: setHeaders.map(({ key, value }) => ({
-            key: checkedHeaderName(key),
-            value: checkedText(value, `value of header ${key}`, 1024),
-          })),
-        }),
-  };
 }

@@ -126,12 +126,12 @@ function restoration(object: OwnedObject, present: RuleRecord, name: string): St
   const changes = ruleFields.flatMap((field): RawChange[] => {
     const before = field.read?.(present);
     const after = former[field.name];
-    const isLeft = after === undefined || field.shownBy !== 'own-listing' || needsRecreation(field, before, after);
+    const isLeft = after === undefined || field.readBack !== 'own listing' || needsRecreation(field, before, after);
     return isLeft || sameJson(before, after) ? [] : [changeOf(field, before, after)];
   });
   if (changes.length === 0) return undefined;
   const fields = ruleFields
-    .filter(({ shownBy, update }) => shownBy === 'own-listing' && update !== 'keeps')
+    .filter(({ readBack, change }) => readBack === 'own listing' && change !== 'recreate-or-hold')
     .map((field): [string, Json | undefined] => [field.name, former[field.name] ?? field.read?.(present)]);
   const { serviceId, port, domain, path } = present;
   const rule: RuleWish = { serviceId, port, domain, path, ...plain(Object.fromEntries(fields)) };

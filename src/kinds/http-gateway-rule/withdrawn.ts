@@ -78,8 +78,8 @@ async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Pro
 /** What the server can remove, asked only where something may have to be. */
 async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
   return {
-    canDeleteRules: ofRules && (await reader.can('deleteRule', listRules)),
-    canDeletePorts: ofPorts && (await reader.can('deletePort', listComponents)),
+    canDeleteRules: ofRules && (await reader.has(listRules)),
+    canDeletePorts: ofPorts && (await reader.has(listComponents)),
   };
 }
 

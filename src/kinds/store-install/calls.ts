@@ -35,7 +35,7 @@ async function observe(context: ObserveContext<StoreInstallSpec>): Promise<Insta
     return { installed: 'not-asked', components: 'not-asked', application, canUpgrade: false, builds };
   }
   const [installed, components] = await Promise.all([reader.read(listInstalled), reader.read(listComponents)]);
-  const canUpgrade = mine !== undefined && (await reader.can('upgrade', listInstalled));
+  const canUpgrade = mine !== undefined && (await reader.has(listInstalled));
   const builds = mine === undefined ? await buildsOf(formerOf(context), reader, nowMs) : [];
   return { installed, components, application, canUpgrade, builds };
 }

@@ -9,7 +9,6 @@ import { durationProblems } from '../problems.ts';
 export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   kind: 'StoreInstall',
   trust: 'manifest',
-  description: storeInstallSchema.description,
   effects: installEffects,
   specSchema: storeInstallSchema,
   examples: [
@@ -30,10 +29,7 @@ export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
       { application: 'shop', store: 'main', model: { id: '0a1b2c', version: '8.0.36' }, allowSecondCopy: true },
     ),
   ],
-  references: (spec) => [
-    { path: 'spec.application', to: `Application/${spec.application}`, trust: 'manifest' },
-    { path: 'spec.store', to: `Store/${spec.store}`, trust: 'operator' },
-  ],
+  references: { 'spec.application': 'Application', 'spec.store': 'Store' },
   check: checkStoreInstall,
   identities: storeInstallIdentities,
 };

@@ -1,5 +1,6 @@
 import { type BuildEvent, decodeInstalled, type InstalledModel } from './wire.ts';
 import type { Reading } from '../../model/reading.ts';
+import { listComponents } from '../../platform/readings.ts';
 import { safeText } from '../../platform/answer.ts';
 import { Fields, isRecord, schemaDrift } from '../../platform/fields.ts';
 import { recordReader, shown } from '../../platform/record-fields.ts';
@@ -10,7 +11,7 @@ export const listInstalled: Reading<readonly InstalledModel[]> = {
   segments: ['upgrade'],
   decode: decodeInstalled,
   expected: { noun: 'a list of installed models', fields: ['app_model_id', 'app_model_name'] },
-  proves: 'listInstalled',
+  isExtended: true,
   asksStore: true,
 };
 
@@ -29,7 +30,7 @@ export function listBuilds(serviceId: string): Reading<readonly BuildEvent[]> {
     expected: { noun: 'a page of events', fields: ['events', 'total', 'event_id'] },
     isRecord: true,
     // The documented dialect has no events.
-    needs: { listing: 'listComponents', isKnown: true },
+    needs: { listing: listComponents, isKnown: true },
     otherwise: () => undefined,
     goodForMs: GOOD_FOR_MS,
   };

@@ -357,6 +357,6 @@ async function close(
 
 /** Method and path, for people: the API call that an action is. */
 function describeWrite(write: WriteRequest): string {
-  const { method, path } = writeRequest(write, 'objects');
+  const { method, path } = writeRequest(write);
   return `${method} ${path}`;
 }

@@ -53,7 +53,6 @@ const specSchema = {
 export const bannerDeclaration: KindDeclaration<BannerSpec> = {
   kind: 'Banner',
   trust: 'manifest',
-  description: specSchema.description,
   effects: [inBoth('spec.text', UPDATE)],
   specSchema,
   examples: [
@@ -64,7 +63,7 @@ export const bannerDeclaration: KindDeclaration<BannerSpec> = {
       spec: { application: 'shop', text: 'Everything must go' },
     },
   ],
-  references: ({ application }) => [{ path: 'spec.application', to: `Application/${application}`, trust: 'manifest' }],
+  references: { 'spec.application': 'Application' },
   check: ({ spec }) =>
     spec.text === spec.text.trim()
       ? []

@@ -101,9 +101,9 @@ export interface RuleFieldExpectation {
 }
 
 /** Returns the effect of an update on a field, and the listing that shows it, as the kind declares both. */
-export function declaredOf(field: string): Pick<RuleField, 'update' | 'shownBy'> {
+export function declaredOf(field: string): Pick<RuleField, 'change' | 'readBack'> {
   // The key of a rule is not a field of its kind: an update moves the rule to another key.
-  return ruleFields.find(({ name }) => name === field) ?? { update: 'changes', shownBy: 'own-listing' };
+  return ruleFields.find(({ name }) => name === field) ?? { change: 'update', readBack: 'own listing' };
 }
 
 const [ROUND_ROBIN, AFFINITY] = ['round-robin', 'cookie-session-affinity'];

@@ -38,7 +38,7 @@ async function openedPort(suite: Suite, serviceId: string): Promise<number> {
 async function checkField(suite: Suite, row: RuleFieldExpectation, port: number): Promise<void> {
   const { check, certificateId, updateRule } = suite;
   const { field, member, values, shown = values, omitted } = row;
-  const { update, shownBy } = declaredOf(field);
+  const { change, readBack } = declaredOf(field);
   const needs: readonly Need[] = field === 'certificateId' ? ['certificate'] : [];
   if (!hasNeeds(suite, field, `rules with ${field}`, needs)) return;
   const domains = ['a', 'b'].map((end) => suite.domain(`${field.toLowerCase()}-${end}`)) as [string, string];
@@ -50,13 +50,13 @@ async function checkField(suite: Suite, row: RuleFieldExpectation, port: number)
     return { ...base, ...(value === undefined ? {} : { [field]: value }) };
   };
   const expected = (which: 0 | 1): string => {
-    if (shownBy === 'never') return 'not shown';
+    if (readBack === 'never') return 'not shown';
     return wireText(field === 'domain' ? domains[which] : actual(shown[which]));
   };
   const observed = async (id: string): Promise<string> => {
-    if (shownBy === 'never') return 'not shown';
+    if (readBack === 'never') return 'not shown';
     const rows = await suite.server.ask(
-      shownBy === 'all-rules'
+      readBack === 'listing of all rules'
         ? addressOf({}, 'platform', ['httpdomains'])
         : addressOf(suite.app, undefined, ['httpdomains']),
     );
@@ -78,8 +78,8 @@ async function checkField(suite: Suite, row: RuleFieldExpectation, port: number)
   await updateRule(ruleId, ruleOf(1));
   check(
     `update-${field}`,
-    `update of ${field}: ${update}`,
-    expected(update === 'keeps' ? 0 : 1),
+    `update of ${field}: ${change}`,
+    expected(change === 'recreate-or-hold' ? 0 : 1),
     await observed(ruleId),
   );
   await suite.deleteRule(ruleId);

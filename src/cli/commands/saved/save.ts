@@ -1,4 +1,4 @@
-import type { Declarations } from '../../../kinds/kind.ts';
+import { type Declarations, referencesOf } from '../../../kinds/kind.ts';
 import { storeDeclaration } from '../../../configuration/store/declaration.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
@@ -92,7 +92,7 @@ async function circumstances(
   const platforms = new Set(works.map(({ application }) => application.spec.platform));
   const stores = new Set(
     [...desired.values()]
-      .flatMap(({ kind, spec }) => declarations.get(kind)?.references(spec) ?? [])
+      .flatMap(({ kind, spec }) => referencesOf(declarations.get(kind) ?? {}, spec))
       .flatMap(({ to }) => (to.startsWith(STORE) ? [to.slice(STORE.length)] : [])),
   );
   return {
