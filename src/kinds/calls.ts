@@ -2,7 +2,7 @@ import type { Json } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Resource } from '../model/resource.ts';
 import type { RejectionReason, WriteEvidence } from '../platform/verdict.ts';
-import type { WriteRequest } from '../platform/writes.ts';
+import { NO_EVIDENCE, type WriteRequest } from '../platform/writes.ts';
 import type {
   CallContext,
   Memory,
@@ -28,7 +28,13 @@ export interface AppliedContext {
   readonly nowMs: number;
 }
 
-/** The platform as it is now, and as it was when the plan was made. */
+/** Returns what is at hand about a step in doubt that the platform shows as done. */
+export function seenDone({ intent, memory }: ResolveContext, evidence = NO_EVIDENCE): AppliedContext {
+  const prior = memory.objects.find((object) => object.uid === intent.uid);
+  return { evidence, prior, preimage: intent.preimage, resource: undefined, nowMs: 0 };
+}
+
+/** Why a write must not leave now. */
 export interface Obstacle {
   readonly why: string;
   /** What it rests on was accepted, and was not done: counted, so that it is not tried for ever. */

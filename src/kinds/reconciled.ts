@@ -8,6 +8,8 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { keyOf, Readable, Reading } from '../model/reading.ts';
+import type { ApplicationRecord } from '../platform/records.ts';
+import type { AppAddress } from '../platform/writes.ts';
 
 /** What the ledger says about one scope. */
 export interface Memory {
@@ -133,6 +135,12 @@ export interface Recording {
   readonly replaces?: string;
 }
 
+/** Returns what the ledger says about an object already, with these changes. */
+export function recordedAs(object: OwnedObject, changes: Partial<Recording> = {}): Recording {
+  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = object;
+  return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation, ...changes };
+}
+
 /** Something that is left to a person; the plan says for which resource, and why its fields would change. */
 export interface HoldProposal extends Omit<Hold, 'resource' | 'changes'> {
   /** Absent: none. */
@@ -190,21 +198,9 @@ export interface ScopeReader {
   read<T>(reading: Reading<T>): Promise<Readable<T>>;
   /** As `read`, asked for each time. */
   readAnew<T>(reading: Reading<T>): Promise<Readable<T>>;
-  application(): Promise<{
-    readonly status: string;
-    readonly componentCount: number;
-    readonly runningComponentCount: number;
-  }>;
+  application(): Promise<Pick<ApplicationRecord, 'status' | 'componentCount' | 'runningComponentCount'>>;
   /** Whether the server has a listing, which also proves the writes of its dialect. Read where that is not known. */
   has(listing: Reading<unknown>): Promise<boolean>;
-}
-
-/** What the diff of an install needs of the server's list of installed models. */
-export interface InstalledCopy {
-  readonly modelId: string;
-  /** The store as the platform names it: what an upgrade must say. */
-  readonly marketName: string | null;
-  readonly installGroupId: number | null;
 }
 
 export interface ObserveContext<Spec> {
@@ -224,7 +220,7 @@ export interface StoreAccess {
 }
 
 export interface CallContext {
-  readonly app: { readonly team: string; readonly region: string; readonly appId: number };
+  readonly app: AppAddress;
   readonly stores: ReadonlyMap<string, StoreAccess>;
 }
 
@@ -250,6 +246,14 @@ export interface KindAccess<Spec> {
   isOpen?(lastApplied: JsonObject): boolean;
   /** Returns how many objects that count, and how many others, a manifest lists. */
   listed?(spec: Spec): { readonly access: number; readonly other: number };
+}
+
+export function inDoubt(code: string, evidence: string): Resolution {
+  return { type: 'hold', code, evidence };
+}
+
+export function absentSoFar(evidence: string): Resolution {
+  return { type: 'absent-so-far', evidence };
 }
 
 /** The pure part of a kind that is reconciled. */

@@ -13,17 +13,19 @@ import {
   type Obstacle,
   type ObstacleContext,
   refuseId,
+  seenDone,
   type Told,
   type ToldContext,
 } from '../calls.ts';
-import type {
-  CallContext,
-  ObserveContext,
-  Recording,
-  Resolution,
-  ResolveContext,
-  ScopeReading,
-  Withdrawal,
+import {
+  absentSoFar,
+  type CallContext,
+  type ObserveContext,
+  type Recording,
+  type Resolution,
+  type ResolveContext,
+  type ScopeReading,
+  type Withdrawal,
 } from '../reconciled.ts';
 import { observeWithdrawal } from '../http-gateway-rule/withdrawn.ts';
 import { formerValues } from './diff.ts';
@@ -165,22 +167,14 @@ function assertedBy(step: ComponentStep): JsonObject {
 }
 
 /** Everything but adding is target-state: nothing to decide, the next plan compares again. */
-async function resolve(step: ComponentStep, { reader, memory, intent }: ResolveContext): Promise<Resolution> {
+async function resolve(step: ComponentStep, context: ResolveContext): Promise<Resolution> {
   if (step.type !== 'add_port')
     return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
-  const ports = await portsOf(reader, step.serviceId);
+  const ports = await portsOf(context.reader, step.serviceId);
   if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} is not there any more` };
   const row: PortRecord | undefined = ports.find((port) => port.port === step.port);
-  if (row === undefined)
-    return { type: 'absent-so-far', evidence: `port ${step.port} is not in the listing of ${ports.length} ports` };
-  const prior = memory.objects.find((object) => object.uid === intent.uid);
-  const recording = applied(step, {
-    evidence: { type: 'none' },
-    prior,
-    preimage: intent.preimage,
-    resource: undefined,
-    nowMs: 0,
-  });
+  if (row === undefined) return absentSoFar(`port ${step.port} is not in the listing of ${ports.length} ports`);
+  const recording = applied(step, seenDone(context));
   if (recording === 'gone') throw new Error('adding a port cannot remove it');
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
 }

@@ -2,7 +2,7 @@ import type { PortRecord } from './wire.ts';
 import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Readable } from '../../model/reading.ts';
-import type { HoldProposal, Recording } from '../reconciled.ts';
+import { type HoldProposal, recordedAs, type Recording } from '../reconciled.ts';
 import type { ComponentProposal, ObservedComponent } from './live.ts';
 import { reopening } from './port-diff.ts';
 import { rulesOf } from './port-rules.ts';
@@ -39,8 +39,7 @@ export function paidOff(
   if (object === undefined || object.obligation === null) return undefined;
   if (object.obligation['outer'] === true && !live.outer) return undefined;
   if (endpointHold(object, live, observed) !== undefined) return undefined;
-  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied } = object;
-  return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation: null };
+  return recordedAs(object, { obligation: null });
 }
 
 function leftClosed({ uid, resource }: OwnedObject, port: number): HoldProposal {

@@ -5,8 +5,7 @@ import type { ComponentSpec, PortSpec } from '../component/spec.ts';
 import { portExists, portInner, portOuter, portProtocol, rulesEnabled } from '../component/steps.ts';
 import type { Difference, Need } from '../reconciled.ts';
 import { where } from './asserted.ts';
-import type { ObservedRule, RuleContext } from './live.ts';
-import type { HttpGatewayRuleSpec } from './spec.ts';
+import type { ObservedContext, RuleContext } from './live.ts';
 
 /** The manifest's entry for the port that a rule leads to; undefined: no manifest manages the port. */
 export function portSpecOf({ resource: { spec }, siblings }: RuleContext): PortSpec | undefined {
@@ -18,24 +17,20 @@ export function portSpecOf({ resource: { spec }, siblings }: RuleContext): PortS
  * Returns what a rule that exists relies on to answer requests: its port is open, and the rule is active. A rule that gets
  * another port in this plan is compared afterwards.
  */
-export function activityOf(
-  context: RuleContext,
-  live: ObservedRule,
-  present: RuleRecord,
-): Pick<Difference, 'expects' | 'notes'> {
+export function activityOf(context: ObservedContext, present: RuleRecord): Pick<Difference, 'expects' | 'notes'> {
   const { spec } = context.resource;
-  const { serviceId, port } = live;
+  const { serviceId, port } = context.live;
   if (present.serviceId !== serviceId || present.port !== spec.port || (present.outer && port?.outer === true))
     return { expects: [], notes: [] };
   if (port?.outer !== true) {
     // What no manifest manages stays as it is.
-    if (portSpecOf(context)?.outer !== true) return { expects: [], notes: [closed(context, live)] };
-    const [unmet] = portNeeds(spec, live, false).filter(({ met }) => !met);
+    if (portSpecOf(context)?.outer !== true) return { expects: [], notes: [closed(context)] };
+    const [unmet] = portNeeds(context, false).filter(({ met }) => !met);
     const isEnabledWithPort = port === undefined || port.protocol === 'http' || present.outer;
     if (unmet !== undefined && isEnabledWithPort)
       return { expects: [{ condition: unmet.condition, otherwise: unmet.otherwise }], notes: [] };
   }
-  const otherwise = inactive(context, live);
+  const otherwise = inactive(context);
   if (context.resource.annotations['portolan/reconcile'] === 'report') {
     const message = `${otherwise.message} It is only reported, by its annotation portolan/reconcile: report.`;
     return { expects: [], notes: [{ code: 'reconcile/report-only', message }] };
@@ -43,14 +38,14 @@ export function activityOf(
   return { expects: [{ condition: rulesEnabled(serviceId, spec.port), otherwise }], notes: [] };
 }
 
-function closed({ resource: { spec } }: RuleContext, { port }: ObservedRule): Difference['notes'][number] {
+function closed({ resource: { spec }, live: { port } }: ObservedContext): Difference['notes'][number] {
   const what = `port ${spec.port} of Component/${spec.component}`;
   const why =
     port === undefined ? `${what} does not exist` : `outer access of ${what} is closed, and no manifest manages it`;
   return { code: 'rule/closed', message: `Rule ${where(spec)} answers no request: ${why}.` };
 }
 
-function inactive({ resource: { spec } }: RuleContext, { port }: ObservedRule): Need['otherwise'] {
+function inactive({ resource: { spec }, live: { port } }: ObservedContext): Need['otherwise'] {
   const name = `Rule ${where(spec)}`;
   if (port !== undefined && port.protocol !== 'http') {
     return {
@@ -70,7 +65,10 @@ function inactive({ resource: { spec } }: RuleContext, { port }: ObservedRule): 
  * What the port of a rule must be before the rule is created there, or led there.
  * @param opens creating the rule opens outer access of its port.
  */
-export function portNeeds(spec: HttpGatewayRuleSpec, { serviceId, port: live }: ObservedRule, opens: boolean): Need[] {
+export function portNeeds(
+  { resource: { spec }, live: { serviceId, port: live } }: ObservedContext,
+  opens: boolean,
+): Need[] {
   const { port } = spec;
   const remedy = `List port ${port} in Component/${spec.component} with outer: true (and inner: true).`;
   const exists: Need = {

@@ -6,7 +6,7 @@ import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { Need, RawChange } from '../reconciled.ts';
 import { keyFree, ownerOf, protocolOnRecord, ruleRows } from './identity.ts';
-import type { ObservedRule, RuleContext } from './live.ts';
+import type { ObservedContext, RuleContext } from './live.ts';
 import { addressOf, protocolOf, type RuleAddress, ruleKey } from './steps.ts';
 
 /** The address that a rule should have, and how the one that it has differs. */
@@ -25,12 +25,12 @@ export interface WantedAddress {
  * @param mine the row of the rule; undefined where it is not on record.
  */
 export function wantedAddress(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   mine: OwnedObject | undefined,
 ): WantedAddress {
-  const { spec } = context.resource;
+  const { live, resource } = context;
+  const { spec } = resource;
   const certificate = wantedCertificate(context, present, mine);
   const protocol = protocolOf({ certificateId: certificate.wanted });
   const isSameDomain = present.domain.toLowerCase() === spec.domain.toLowerCase();

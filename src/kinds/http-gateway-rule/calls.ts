@@ -9,23 +9,33 @@ import { unreachable } from '../../model/unreachable.ts';
 import { writeRequest } from '../../platform/requests.ts';
 import type { RuleFields, RuleRecord } from './wire.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import { type AppliedContext, badId, type KindCalls, refuseId, type Told, type ToldContext } from '../calls.ts';
+import {
+  type AppliedContext,
+  badId,
+  type KindCalls,
+  refuseId,
+  seenDone,
+  type Told,
+  type ToldContext,
+} from '../calls.ts';
 import { findComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import { resourceId } from '../../model/ids.ts';
 import type { Readable } from '../../model/reading.ts';
-import type {
-  CallContext,
-  HoldProposal,
-  ObserveContext,
-  Recording,
-  Resolution,
-  ResolveContext,
-  ScopeReader,
-  ScopeReading,
-  Withdrawal,
+import {
+  type CallContext,
+  type HoldProposal,
+  inDoubt,
+  type ObserveContext,
+  recordedAs,
+  type Recording,
+  type Resolution,
+  type ResolveContext,
+  type ScopeReader,
+  type ScopeReading,
+  type Withdrawal,
 } from '../reconciled.ts';
 import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
@@ -180,7 +190,10 @@ function applied(
 ): Recording | 'gone' | 'released' {
   if (step.type === 'delete' || step.type === 'close_outer') return 'gone';
   if (step.type === 'restore') return 'released';
-  if (step.type === 'recreate') return deletedForNow(prior);
+  if (step.type === 'recreate') {
+    if (prior === undefined) throw new Error('a rule is recreated only with a row that says what is owed');
+    return recordedAs(prior);
+  }
   if (step.type === 'create' && step.again !== undefined && prior !== undefined)
     return createdAgain(step.rule, step.again, prior, { evidence, resource, preimage: before });
   const fields = step.type === 'create' ? step.rule : step.asserted;
@@ -213,13 +226,6 @@ function applied(
 function openedBy({ serviceId, port }: RuleWish, before: Json, prior: OwnedObject | undefined): JsonObject {
   const opens = (before as { readonly opens?: boolean } | null)?.opens === true;
   return opens ? { opened: `${serviceId}/${port}` } : openedMark(prior);
-}
-
-/** Its row stays as it is, with what is owed. */
-function deletedForNow(prior: OwnedObject | undefined): Recording {
-  if (prior === undefined) throw new Error('a rule is recreated only with a row that says what is owed');
-  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = prior;
-  return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation };
 }
 
 /** It is as much ours as the rule that was deleted for it. */
@@ -273,16 +279,9 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
     };
   const found = madeBy(step.rule, unrecorded(rules.value, memory, intent.uid), intent.preimage);
   if (found.type === 'none') return await absence(step, context, rules.value.length);
-  if (found.type !== 'one') return { type: 'hold', code: `rule/${found.type}`, evidence: found.why };
+  if (found.type !== 'one') return inDoubt(`rule/${found.type}`, found.why);
   const { rule } = found;
-  const prior = memory.objects.find((object) => object.uid === intent.uid);
-  const recording = applied(step, {
-    evidence: evidenceOf(rule),
-    prior,
-    preimage: intent.preimage,
-    resource: undefined,
-    nowMs: 0,
-  });
+  const recording = applied(step, seenDone(context, evidenceOf(rule)));
   if (typeof recording === 'string') throw new Error('creating a rule cannot remove it');
   const assumed = assuming(step.rule);
   const unread =

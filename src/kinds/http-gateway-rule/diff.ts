@@ -22,7 +22,7 @@ import { keyNeed } from './address.ts';
 import { asserted, assertedChanges, assertedFields, plain, recordingOf, where } from './asserted.ts';
 import { chooseCertificate, notTaken } from './certificate.ts';
 import { isSameRoute, ownerOf, presentOf, recordOf } from './identity.ts';
-import type { ObservedRule, RuleContext } from './live.ts';
+import type { ObservedContext, RuleContext } from './live.ts';
 import { CREATE_AGAIN, owedBy } from './owed.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 import { updateRule } from './update.ts';
@@ -50,15 +50,11 @@ export function diffRule(context: RuleContext): Difference<RuleStep> {
   const choice = chooseCertificate(resource.spec, resource.id, live.certificates);
   const both = [...new Set([key, mine?.naturalKey ?? key])];
   if (choice.type === 'held') return { ...noDifference, claims: both, holds: [choice.hold] };
-  const chosen = withCertificate(context, choice.id);
-  const outcome = withoutStoredNone(
-    chosen,
-    live,
-    live.rules.readable
-      ? diffReadable(chosen, live, live.rules.value, key, mine)
-      : diffUnreadable(chosen, live, key, mine),
-    mine,
-  );
+  const chosen = withCertificate({ ...context, live }, choice.id);
+  const compared = live.rules.readable
+    ? diffReadable(chosen, live.rules.value, key, mine)
+    : diffUnreadable(chosen, key, mine);
+  const outcome = withoutStoredNone(chosen, compared, mine);
   const claims = outcome.claims.length > 0 ? outcome.claims : [key];
   return { ...outcome, claims, notes: [...choice.notes, ...outcome.notes, ...weightNotes(context)] };
 }
@@ -69,7 +65,7 @@ function weightNotes({ resource, siblings }: RuleContext): Difference['notes'] {
 }
 
 /** The manifest with the number of its certificate in the place of the alias: what is compared and sent. */
-function withCertificate(context: RuleContext, certificateId: number | undefined): RuleContext {
+function withCertificate(context: ObservedContext, certificateId: number | undefined): ObservedContext {
   const { resource } = context;
   if (certificateId === undefined) return context;
   const { certificate: _alias, ...spec } = resource.spec;
@@ -78,8 +74,7 @@ function withCertificate(context: RuleContext, certificateId: number | undefined
 
 /** A rule that asked for an unknown certificate is https without one. To ask again would change nothing. */
 function withoutStoredNone(
-  { resource: { spec, id } }: RuleContext,
-  live: ObservedRule,
+  { resource: { spec, id }, live }: ObservedContext,
   outcome: Difference<RuleStep>,
   mine: OwnedObject | undefined,
 ): Difference<RuleStep> {
@@ -92,8 +87,7 @@ function withoutStoredNone(
 }
 
 function diffReadable(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   rules: readonly RuleRecord[],
   key: string,
   mine: OwnedObject | undefined,
@@ -106,7 +100,7 @@ function diffReadable(
     const equal = rules.filter((rule) => ruleKey(rule) === key && (rule === recorded || isOther(rule)));
     const isOne = equal.length < 2 || !equal.includes(recorded);
     const outcome = isOne
-      ? watched(context, live, recorded, updateRule(context, live, recorded, mine, true))
+      ? watched(context, recorded, updateRule(context, recorded, mine, true))
       : holding(duplicateRule(context, equal));
     return { ...outcome, claims: [...new Set([key, mine.naturalKey, ...outcome.claims])] };
   }
@@ -114,21 +108,16 @@ function diffReadable(
   const owner = matches.map((rule) => ownerOf(rule, memory)).find((row) => row !== undefined && row !== mine);
   if (owner !== undefined && owner.source !== context.source) return holding(otherSource(context, owner));
   const [present, second] = matches.filter((rule) => ownerOf(rule, memory) === undefined);
-  if (present === undefined) return claiming(createRule(context, live, mine), key, mine);
+  if (present === undefined) return claiming(createRule(context, mine), key, mine);
   if (second !== undefined) return holding(duplicateRule(context, matches));
   if (memory.known && !permissions.adopt(resource.id)) return holding(notOurs(context, present, mine));
   const former = mine?.naturalKey === key ? mine : undefined;
-  return watched(context, live, present, updateRule(context, live, present, former, false));
+  return watched(context, present, updateRule(context, present, former, false));
 }
 
 /** Adds what the rule relies on to answer requests. */
-function watched(
-  context: RuleContext,
-  live: ObservedRule,
-  present: RuleRecord,
-  outcome: Difference<RuleStep>,
-): Difference<RuleStep> {
-  const { expects, notes } = activityOf(context, live, present);
+function watched(context: ObservedContext, present: RuleRecord, outcome: Difference<RuleStep>): Difference<RuleStep> {
+  const { expects, notes } = activityOf(context, present);
   return { ...outcome, expects: [...outcome.expects, ...expects], notes: [...outcome.notes, ...notes] };
 }
 
@@ -140,24 +129,19 @@ function claiming(difference: Difference<RuleStep>, key: string, mine: OwnedObje
 }
 
 /** The server lists no rules: what we last applied is all there is to compare with. */
-function diffUnreadable(
-  context: RuleContext,
-  live: ObservedRule,
-  key: string,
-  row: OwnedObject | undefined,
-): Difference<RuleStep> {
+function diffUnreadable(context: ObservedContext, key: string, row: OwnedObject | undefined): Difference<RuleStep> {
   // Without its id a rule cannot get another domain: the manifest means a new one.
   const mine = row !== undefined && isSameRoute(row.naturalKey, key) ? row : undefined;
-  const outcome = diffUnseen(context, live, mine);
+  const outcome = diffUnseen(context, mine);
   return { ...outcome, claims: mine === undefined ? [key] : [mine.naturalKey] };
 }
 
-function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject | undefined): Difference<RuleStep> {
+function diffUnseen(context: ObservedContext, mine: OwnedObject | undefined): Difference<RuleStep> {
   const { resource, permissions } = context;
-  if (mine === undefined) return createRule(context, live);
+  if (mine === undefined) return createRule(context);
   const { naturalKey, remoteId, origin, state, remoteAux } = mine;
   const name = where(resource.spec);
-  if (state === 'hold') return takenUnseen(context, live, mine);
+  if (state === 'hold') return takenUnseen(context, mine);
   const changed = assertedChanges(resource.spec, (field) => mine.lastApplied[field.name]);
   const unchangedFields = asserted(resource.spec).length;
   if (state === 'unverified') {
@@ -168,7 +152,7 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
   // A bare --adopt takes over what exists; it does not say that somebody made this change.
   if (permissions.adoptNamed(resource.id)) {
     const message = `rule ${name} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
-    const recording = recordingOf(context, live.serviceId, naturalKey, remoteId, mine);
+    const recording = recordingOf(context, context.live.serviceId, naturalKey, remoteId, mine);
     const settled = { ...recording, remoteAux: { ...remoteAux, ...recording.remoteAux }, origin, state };
     return { ...noting('rule/adopted', message), unchangedFields, settled: [settled] };
   }
@@ -181,11 +165,11 @@ function diffUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject 
 }
 
 /** A rule that the platform says is there already. */
-function takenUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject): Difference<RuleStep> {
+function takenUnseen(context: ObservedContext, mine: OwnedObject): Difference<RuleStep> {
   const { id, spec } = context.resource;
   if (context.permissions.adopt(id)) {
     const message = `rule ${where(spec)} is adopted unseen: this server cannot show what it holds`;
-    const recording = recordingOf(context, live.serviceId, mine.naturalKey, null, mine);
+    const recording = recordingOf(context, context.live.serviceId, mine.naturalKey, null, mine);
     const settled: Recording = { ...recording, origin: 'adopted', state: 'unverified' };
     return { ...noting('rule/adopted', message), settled: [settled] };
   }
@@ -198,14 +182,14 @@ function takenUnseen(context: RuleContext, live: ObservedRule, mine: OwnedObject
 }
 
 /** @param mine the row of a rule that is gone; what it owes is created again. */
-function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject): Difference<RuleStep> {
-  const { resource } = context;
-  const { spec } = resource;
+function createRule(context: ObservedContext, mine?: OwnedObject): Difference<RuleStep> {
+  const { spec } = context.resource;
+  const { live } = context;
   const entry = portSpecOf(context);
   const protocol = entry?.protocol ?? live.port?.protocol;
   // A rule opens a port without a TCP endpoint: where the component opens it, that comes first.
   const isLeft = protocol !== 'http' && entry?.outer === true;
-  const opens = (spec.openOuter === true && !isLeft) || opensPort(context, live);
+  const opens = (spec.openOuter === true && !isLeft) || opensPort(context);
   const owed = owedBy(mine);
   const rule: RuleWish = {
     ...owed?.rule,
@@ -235,10 +219,10 @@ function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject
       ),
       ...assertedChanges(spec, () => undefined),
     ],
-    effects: opens ? openingEffects(live, spec.port, protocol) : [],
+    effects: opens ? openingEffects(context, protocol) : [],
     needs: [
       ...(live.rules.readable ? [keyNeed(context, live.rules.value, ruleKey(rule), taken)] : []),
-      ...portNeeds(spec, live, opens),
+      ...portNeeds(context, opens),
     ],
     provides: opens ? [portOuter(live.serviceId, spec.port), rulesEnabled(live.serviceId, spec.port)] : [],
   };
@@ -246,7 +230,8 @@ function createRule(context: RuleContext, live: ObservedRule, mine?: OwnedObject
 }
 
 /** A creation that opens its port enables every rule there, whatever the protocol, and makes nothing else. */
-function openingEffects(live: ObservedRule, port: number, protocol: string | undefined): readonly string[] {
+function openingEffects({ live, resource }: ObservedContext, protocol: string | undefined): readonly string[] {
+  const { port } = resource.spec;
   const others = rulesOf(live.rules, live.serviceId, port).filter((rule) => !rule.outer);
   const missing = protocol === undefined || protocol === 'http' ? 'default rule' : 'TCP endpoint';
   const opening = live.port?.outer === true ? [] : [`opens outer access of port ${port}; no ${missing} appears`];
@@ -254,8 +239,9 @@ function openingEffects(live: ObservedRule, port: number, protocol: string | und
 }
 
 /** Whether this rule is the one that opens its port by being created; see `openingRule`. */
-function opensPort(context: RuleContext, live: ObservedRule): boolean {
-  const { spec, id } = context.resource;
+function opensPort(context: ObservedContext): boolean {
+  const { live, resource } = context;
+  const { spec, id } = resource;
   const component = context.siblings.get(resourceId('Component', spec.component)) as
     | Resource<ComponentSpec>
     | undefined;

@@ -28,5 +28,5 @@ export interface RecreationFacts {
 
 /** What the diff of a rule looks at. */
 export type RuleContext = DiffContext<HttpGatewayRuleSpec, RuleLive>;
-/** A rule whose component is known. */
-export type ObservedRule = Extract<RuleLive, { type: 'observed' }>;
+/** What it looks at of a rule whose component is known. */
+export type ObservedContext = DiffContext<HttpGatewayRuleSpec, Extract<RuleLive, { type: 'observed' }>>;

@@ -3,7 +3,7 @@ import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from './wire.ts';
-import type { Memory, Resolution, ResolveContext } from '../reconciled.ts';
+import { absentSoFar, inDoubt, type Memory, recordedAs, type Resolution, type ResolveContext } from '../reconciled.ts';
 import { hiddenFields, unlikeSent, where } from './asserted.ts';
 import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -21,22 +21,21 @@ export async function absence(
   const every = await reader.read(listAllRules);
   if (!every.readable) {
     if ((await portsOf(reader, step.rule.serviceId)) !== undefined)
-      return { type: 'absent-so-far', evidence: `no rule for ${name} in the listing of ${listed} rules` };
+      return absentSoFar(`no rule for ${name} in the listing of ${listed} rules`);
     const evidence = `component ${step.rule.serviceId} is not in this application, so the rules of this application say nothing about its rules`;
-    return { type: 'hold', code: 'rule/component-missing', evidence };
+    return inDoubt('rule/component-missing', evidence);
   }
   const rules = every.value.map(({ rule }) => rule);
   const found = madeBy(step.rule, unrecorded(rules, memory, intent.uid), intent.preimage);
-  if (found.type === 'none')
-    return { type: 'absent-so-far', evidence: `no rule for ${name} in the listing of all ${rules.length} rules` };
-  if (found.type !== 'one') return { type: 'hold', code: `rule/${found.type}`, evidence: found.why };
+  if (found.type === 'none') return absentSoFar(`no rule for ${name} in the listing of all ${rules.length} rules`);
+  if (found.type !== 'one') return inDoubt(`rule/${found.type}`, found.why);
   const { ruleId } = found.rule;
   const appId = every.value.find(({ rule }) => rule.ruleId === ruleId)?.appId;
   const place =
     appId === parseScopeKey(intent.scope)?.appId
       ? 'is in the listing of all rules and not in that of its application, so one of the two is old'
       : `belongs to application ${appId} now, with its component`;
-  return { type: 'hold', code: 'rule/elsewhere', evidence: `rule ${ruleId}, which was not there before, ${place}` };
+  return inDoubt('rule/elsewhere', `rule ${ruleId}, which was not there before, ${place}`);
 }
 
 type Found =
@@ -105,23 +104,19 @@ export async function resolveUpdate(
   const rules = await reader.read(listRules);
   const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
   if (present === undefined || ruleKey(present) !== key) return comparedAgain;
-  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = prior;
+  const { naturalKey, remoteAux, lastApplied } = prior;
   const { [PROTOCOL_UNRECORDED]: _unrecorded, ...aux } = remoteAux;
   const hidden = hiddenFields(asserted);
   const shown = Object.entries(asserted).filter(([name]) => hidden[name] === undefined);
   return {
     type: 'applied',
-    recording: {
+    recording: recordedAs(prior, {
       naturalKey: key,
       replaces: naturalKey,
-      remoteId,
       remoteAux: { ...aux, serviceId: sent.serviceId },
-      origin,
-      state,
       // Of what no answer shows, nothing proves that it was taken: it keeps what was applied before.
       lastApplied: { ...lastApplied, ...Object.fromEntries(shown) },
-      obligation,
-    },
+    }),
     evidence: `rule ${ruleId} has the address that was sent`,
   };
 }

@@ -7,6 +7,7 @@ import {
   noDifference,
   noting,
   plainStep,
+  recordedAs,
   type Recording,
   type WithdrawContext,
 } from '../reconciled.ts';
@@ -70,12 +71,12 @@ export function fulfilOwed(object: OwnedObject, context: WithdrawContext): Diffe
   const isThere = rules.value.some(({ ruleId }) => ruleId === former);
   if (isThere) {
     const { obligation, waits } = stillOwed(object, former, nowMs);
-    return { ...noDifference, settled: [recordOf(object, obligation)], waits };
+    return { ...noDifference, settled: [recordedAs(object, { obligation })], waits };
   }
   const other = rules.value.find((candidate) => ruleKey(candidate) === ruleKey(rule));
   if (other !== undefined) {
     const message = `rule ${where(rule)} was deleted to be created again, and exists again as ${other.ruleId}, which Portolan did not create`;
-    return { ...noting('rule/exists-again', message), settled: [recordOf(object, null)] };
+    return { ...noting('rule/exists-again', message), settled: [recordedAs(object, { obligation: null })] };
   }
   const port = ports.get(rule.serviceId)?.find((candidate) => candidate.port === rule.port);
   if (port?.outer !== true) {
@@ -99,9 +100,4 @@ export function fulfilOwed(object: OwnedObject, context: WithdrawContext): Diffe
       },
     ],
   };
-}
-
-function recordOf(object: OwnedObject, obligation: JsonObject | null): Recording {
-  const { naturalKey, remoteId, remoteAux, origin, state, lastApplied } = object;
-  return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation };
 }

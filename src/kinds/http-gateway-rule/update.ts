@@ -24,7 +24,7 @@ import {
 } from './asserted.ts';
 import { isMasked, presentValue, ruleFields } from './fields.ts';
 import { keyFree } from './identity.ts';
-import type { ObservedRule, RuleContext } from './live.ts';
+import type { ObservedContext, RuleContext } from './live.ts';
 import { stillOwed } from './owed.ts';
 import { portNeeds } from './activity.ts';
 import { isImmutable, type Recreation, recreateRule } from './recreate.ts';
@@ -33,8 +33,7 @@ import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 /** Returns what a rule that exists, and that we may change, needs. */
 export function updateRule(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   mine: OwnedObject | undefined,
   ours: boolean,
@@ -45,24 +44,24 @@ export function updateRule(
   const sortedChanges = sorted(changed, present);
   const { updatable, immutable, unseen } = sortedChanges;
   const held = [...immutable, ...unseen];
-  const target = wantedAddress(context, live, present, row);
+  const target = wantedAddress(context, present, row);
   const changes = [...target.changes, ...updatable.map((change) => withRecorded(change, row))];
   const base = { ...noDifference, claims: [target.key], unchangedFields: asserted(spec).length - changed.length };
   const isMoved = ruleKey(present) !== ruleKey(target.address);
   // A rule that is created with another address would stand beside the present one: the rule gets the address first.
   const isFirst = changes.length > 0 && (isMoved || target.changes.length > 0);
-  const recreation = row && recreationOf(context, live, present, row, { ...sortedChanges, target, isFirst });
+  const recreation = row && recreationOf(context, present, row, { ...sortedChanges, target, isFirst });
   const later = recreation !== undefined && 'steps' in recreation ? recreation.steps : [];
   if (later.length > 0 && !isFirst) return { ...base, steps: later };
   const refused =
     recreation !== undefined && 'hold' in recreation ? [recreation.hold] : immutableHold(context, mine, immutable);
   const holds = [...(later.length > 0 ? [] : refused), ...unseenHold(context, unseen)];
-  if (changes.length === 0) return { ...base, holds, ...standing(context, live, present, { mine, row, target, held }) };
-  const refusal = cannotUpdate(context, live, present, changes);
+  if (changes.length === 0) return { ...base, holds, ...standing(context, present, { mine, row, target, held }) };
+  const refusal = cannotUpdate(context, present, changes);
   if (refusal !== undefined) return { ...base, holds: [refusal, ...holds] };
   const update: StepProposal<RuleStep> = {
     ...plainStep,
-    ...(isMoved ? moving(context, live, present, mine, target) : {}),
+    ...(isMoved ? moving(context, present, mine, target) : {}),
     key: 'update',
     step: {
       type: 'update',
@@ -81,8 +80,7 @@ export function updateRule(
 
 /** How to delete the rule and create it again, where its manifest asks for a change that needs that. */
 function recreationOf(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   row: OwnedObject,
   wish: SortedChanges & { readonly target: WantedAddress; readonly isFirst: boolean },
@@ -92,18 +90,17 @@ function recreationOf(
   if (immutable.length === 0 || spec.onImmutableChange !== 'recreate') return undefined;
   const object = row.naturalKey;
   const changes = isFirst ? immutable.map((change) => ({ object, ...change })) : [...updatable, ...immutable];
-  return recreateRule(context, live.recreation ?? NOT_READ, present, row, changes, {
+  return recreateRule(context, context.live.recreation ?? NOT_READ, present, row, changes, {
     object: isFirst ? target.key : object,
     address: addressIn(target),
-    needs: portNeeds(spec, live, false),
+    needs: portNeeds(context, false),
     after: isFirst ? ['update'] : [],
   });
 }
 
 /** What is recorded and said of a rule that needs no update. */
 function standing(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   {
     mine,
@@ -119,7 +116,7 @@ function standing(
 ): Pick<Difference, 'waits' | 'notes' | 'settled'> {
   const { memory, nowMs } = context;
   const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);
-  const recording = recordingOf(context, live.serviceId, key, present.ruleId, mine, held);
+  const recording = recordingOf(context, context.live.serviceId, key, present.ruleId, mine, held);
   const adopted = row === undefined ? readableFields(present) : row.remoteAux['adopted'];
   const settled: Recording = {
     ...recording,
@@ -168,19 +165,21 @@ function addressIn({ address, certificateId }: WantedAddress): RuleWish {
  * address is free then, on the platform and in the ledger.
  */
 function moving(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   mine: OwnedObject | undefined,
   { address }: WantedAddress,
 ): Pick<StepProposal, 'needs' | 'provides'> {
-  const { spec } = context.resource;
+  const {
+    resource: { spec },
+    live,
+  } = context;
   const rules = live.rules.readable ? live.rules.value : [];
   const what = { rule: where(spec), mine, ruleId: present.ruleId };
   const isSamePort = present.serviceId === address.serviceId && present.port === address.port;
   const former = [ruleKey(present), ...(mine === undefined ? [] : [mine.naturalKey])];
   return {
-    needs: [keyNeed(context, rules, ruleKey(address), what), ...(isSamePort ? [] : portNeeds(spec, live, false))],
+    needs: [keyNeed(context, rules, ruleKey(address), what), ...(isSamePort ? [] : portNeeds(context, false))],
     provides: [...new Set(former)].map(keyFree),
   };
 }
@@ -247,14 +246,13 @@ function unseenHold({ resource: { spec } }: RuleContext, changes: readonly RawCh
 
 /** Returns why no update may be sent; undefined if one may. */
 function cannotUpdate(
-  context: RuleContext,
-  live: ObservedRule,
+  context: ObservedContext,
   present: RuleRecord,
   changed: readonly RawChange[],
 ): HoldProposal | undefined {
   const { spec } = context.resource;
   const base = { changes: changed };
-  if (!live.canUpdate) {
+  if (!context.live.canUpdate) {
     return {
       ...base,
       code: 'rule/cannot-update',

@@ -1,7 +1,7 @@
 import type { ResourceId } from '../../model/ids.ts';
 import type { DesiredState, Resource } from '../../model/resource.ts';
 import { where } from './asserted.ts';
-import { WEIGHT_DEFAULT } from './fields.ts';
+import { WEIGHT_DEFAULT } from './wire.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { protocolOf } from './steps.ts';
 

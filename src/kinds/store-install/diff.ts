@@ -9,6 +9,7 @@ import {
   noting,
   onRecord,
   plainStep,
+  recordedAs,
   type Recording,
   type StepProposal,
   type WithdrawContext,
@@ -132,15 +133,7 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
 
 function settledInstall(mine: OwnedObject, { builds }: InstallLive): Recording {
   const { awaitingSinceMs: _done, ...remoteAux } = isBuilt(builds) ? withoutBuildMark(mine.remoteAux) : mine.remoteAux;
-  return {
-    naturalKey: mine.naturalKey,
-    remoteId: mine.remoteId,
-    remoteAux,
-    origin: mine.origin,
-    state: 'present',
-    lastApplied: mine.lastApplied,
-    obligation: null,
-  };
+  return recordedAs(mine, { remoteAux, state: 'present', obligation: null });
 }
 
 function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {

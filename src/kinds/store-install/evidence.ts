@@ -7,7 +7,8 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { AppliedContext, KnownSince, Obstacle, ObstacleContext } from '../calls.ts';
 import { componentMemory, type InstalledComponent } from '../component/identity.ts';
 import {
-  type InstalledCopy,
+  absentSoFar,
+  inDoubt,
   type Memory,
   type Recording,
   remembered,
@@ -17,6 +18,7 @@ import {
 import { type ApplicationState, asked, type InstallLive } from './live.ts';
 import { buildMark } from './builds.ts';
 import { installKey, type InstallStep } from './steps.ts';
+import type { InstalledModel } from './wire.ts';
 
 /** What an intent keeps of the application as it was before the request. */
 interface Before {
@@ -101,11 +103,7 @@ export async function resolve(step: InstallStep, context: ResolveContext): Promi
   if (!components.readable || before?.groups === undefined) return countSeen(before, application, counts, context);
   // Both come from one server: where they disagree, one of them is old or broken, and neither proves an absence.
   if (components.value.length !== application.componentCount)
-    return {
-      type: 'hold',
-      code: 'install/contradiction',
-      evidence: `the listing has ${components.value.length} components; ${counts}`,
-    };
+    return inDoubt('install/contradiction', `the listing has ${components.value.length} components; ${counts}`);
   return groupSeen(step, components.value, before.groups, counts, context);
 }
 
@@ -118,18 +116,10 @@ function countSeen(
 ): Resolution {
   const { refused } = (intent.outcome ?? {}) as { readonly refused?: string };
   if (refused === undefined)
-    return {
-      type: 'hold',
-      code: 'install/in-doubt',
-      evidence: `${counts}; this server cannot list components, so the number proves nothing`,
-    };
+    return inDoubt('install/in-doubt', `${counts}; this server cannot list components, so the number proves nothing`);
   return before?.componentCount === componentCount
-    ? { type: 'absent-so-far', evidence: `the platform refused it, and ${counts}` }
-    : {
-        type: 'hold',
-        code: 'install/refused-and-changed',
-        evidence: `the platform refused it, and yet ${counts}`,
-      };
+    ? absentSoFar(`the platform refused it, and ${counts}`)
+    : inDoubt('install/refused-and-changed', `the platform refused it, and yet ${counts}`);
 }
 
 /** An upgrade shows in the listing by the images of the components alone: the version that the server reports stays old. */
@@ -143,22 +133,17 @@ function upgradeSeen(
   const present = componentsOf(step, listed, memory);
   const known = present.filter(({ serviceId }) => images[serviceId] !== undefined);
   if (known.length === 0)
-    return {
-      type: 'hold',
-      code: 'install/upgrade-in-doubt',
-      evidence: `the images of the components before the upgrade or after it are not known, and the version that the server reports stays old after an upgrade`,
-    };
+    return inDoubt(
+      'install/upgrade-in-doubt',
+      `the images of the components before the upgrade or after it are not known, and the version that the server reports stays old after an upgrade`,
+    );
   const moved = known.find(({ serviceId, image }) => images[serviceId] !== image);
   const added = present.find(({ serviceId }) => images[serviceId] === undefined);
   const change =
     moved === undefined
       ? added && `component ${added.serviceId} is new`
       : `the image of component ${moved.serviceId} was ${images[moved.serviceId]} and is ${moved.image}`;
-  if (change === undefined)
-    return {
-      type: 'absent-so-far',
-      evidence: `the images of all ${known.length} components are as before`,
-    };
+  if (change === undefined) return absentSoFar(`the images of all ${known.length} components are as before`);
   const awaiting = {
     ...(step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
     ...buildMark(true, intent.createdMs),
@@ -180,31 +165,25 @@ async function groupSeen(
   const ours = new Set(recorded.map((object) => object.remoteId));
   const fresh = present.filter((group) => !before.includes(group) && !ours.has(String(group)));
   const [only, second] = fresh;
-  if (only === undefined) return { type: 'absent-so-far', evidence: `no new install group; ${counts}` };
+  if (only === undefined) return absentSoFar(`no new install group; ${counts}`);
   const installed = await reader.read(listInstalled);
   if (!installed.readable && installed.because !== undefined)
-    return {
-      type: 'hold',
-      code: 'install/store-failed',
-      evidence: `install group ${only} is new, and which model it is of is not known: ${installed.because.message}`,
-    };
+    return inDoubt(
+      'install/store-failed',
+      `install group ${only} is new, and which model it is of is not known: ${installed.because.message}`,
+    );
   if (installed.readable && isOfAnotherModel(step.modelId, installed.value, present, recorded))
-    return {
-      type: 'absent-so-far',
-      evidence: `the server lists no further install of model ${step.modelId}; ${counts}`,
-    };
+    return absentSoFar(`the server lists no further install of model ${step.modelId}; ${counts}`);
   if (installed.readable && !installed.value.some((copy) => copy.modelId === step.modelId))
-    return {
-      type: 'hold',
-      code: 'install/contradiction',
-      evidence: `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or another request made the group; ${counts}`,
-    };
+    return inDoubt(
+      'install/contradiction',
+      `install group ${only} is new, and the server lists no install of model ${step.modelId}: one of the two answers is old, or another request made the group; ${counts}`,
+    );
   if (second !== undefined)
-    return {
-      type: 'hold',
-      code: 'install/two-groups',
-      evidence: `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}`,
-    };
+    return inDoubt(
+      'install/two-groups',
+      `${fresh.length} new install groups appeared (${fresh.join(', ')}); ${counts}`,
+    );
   const mine = components.filter((component) => component.installGroupId === only);
   return {
     type: 'applied',
@@ -222,7 +201,7 @@ async function groupSeen(
  */
 function isOfAnotherModel(
   modelId: string,
-  installed: readonly InstalledCopy[],
+  installed: readonly InstalledModel[],
   present: readonly number[],
   recorded: readonly OwnedObject[],
 ): boolean {

@@ -1,18 +1,15 @@
 import type { ComponentRecord } from '../component/wire.ts';
 import type { Readable } from '../../model/reading.ts';
-import type { DiffContext, InstalledCopy } from '../reconciled.ts';
+import type { DiffContext, ScopeReader } from '../reconciled.ts';
+import type { InstalledModel } from './wire.ts';
 import type { ComponentBuild } from './builds.ts';
 import type { StoreInstallSpec } from './spec.ts';
 
-export interface ApplicationState {
-  readonly status: string;
-  readonly componentCount: number;
-  readonly runningComponentCount: number;
-}
+export type ApplicationState = Awaited<ReturnType<ScopeReader['application']>>;
 
 /** Read only where something may have to be done: an install on record that wants nothing costs no request. */
 export interface InstallLive {
-  readonly installed: Readable<readonly InstalledCopy[]> | 'not-asked';
+  readonly installed: Readable<readonly InstalledModel[]> | 'not-asked';
   readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
   readonly application: ApplicationState | 'not-asked';
   readonly canUpgrade: boolean;
