@@ -83,7 +83,13 @@ ${table(['kind', 'field', 'dialect', 'update', 'read back', 'recreate'], rows)}`
 }
 
 function kindSection(declaration: KindDeclaration<unknown>): string {
-  const { kind, trust, specSchema: { description }, defaultName, examples } = declaration;
+  const {
+    kind,
+    trust,
+    specSchema: { description },
+    defaultName,
+    examples,
+  } = declaration;
   const spec = documentFields(declaration).fields.filter(({ name }) => name === 'spec');
   const name = defaultName === undefined ? '' : ` \`metadata\` may be left out: its name is then \`${defaultName}\`.`;
   const shown = trust === 'manifest' ? examples : examples.slice(0, 1);

@@ -4,7 +4,7 @@ import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
 import { type HoldProposal, type Need, remembered } from '../reconciled.ts';
-import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import type { ComponentProposal, ObservedContext } from './live.ts';
 import { manifestsOf, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { isAs, MANAGED } from './port-diff.ts';
 import type { PortSpec } from './spec.ts';
@@ -39,7 +39,8 @@ function wasListed(row: OwnedObject): boolean {
  * Ports of ours without an entry: one that Portolan made is deleted by the rules of pruning, one that was there before gets
  * back its former values where its manifest says `portolan/on-removal: restore`.
  */
-export function departures(context: ComponentContext, observed: ObservedComponent, marks: Marks): Departures {
+export function departures(context: ObservedContext, marks: Marks): Departures {
+  const observed = context.live;
   const draft: Departures = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
   const listed = new Set(context.resource.spec.ports.map(({ port }) => port));
   // Most components have no such port.
@@ -50,16 +51,15 @@ export function departures(context: ComponentContext, observed: ObservedComponen
     const { onRemoval } = marks(row);
     // Without a listing of rules nothing is removed on our own account; what the manifest says of all unlisted ports stands.
     if (!observed.rules.readable && context.resource.spec.unlistedPorts !== 'keep') continue;
-    if (row.origin === 'created') remove({ context, observed, live, row, marks: marks(row), draft });
+    if (row.origin === 'created') remove({ context, live, row, marks: marks(row), draft });
     else if (onRemoval === 'restore' && context.resource.spec.unlistedPorts === 'keep')
-      restore({ context, observed, live, row, marks: marks(row), draft });
+      restore({ context, live, row, marks: marks(row), draft });
   }
   return draft;
 }
 
 interface Departure {
-  readonly context: ComponentContext;
-  readonly observed: ObservedComponent;
+  readonly context: ObservedContext;
   readonly live: PortRecord;
   readonly row: OwnedObject;
   readonly marks: JsonObject;
@@ -67,19 +67,19 @@ interface Departure {
 }
 
 function remove(departure: Departure): void {
-  const { context, observed, live, draft } = departure;
+  const { context, live, draft } = departure;
   const { port } = live;
   const gone = `port ${port}, which Portolan made, is no longer listed`;
   draft.ports.add(port);
   if (isStopped(departure, gone, 'delete it', true)) return;
-  if (!observed.canDeletePorts) {
+  if (!context.live.canDeletePorts) {
     draft.notes.push({
       code: 'prune/impossible',
       message: `${gone}; this server cannot delete ports, so it stays as it is`,
     });
     return;
   }
-  const [first, ...rest] = removalSteps(context, observed, live, true);
+  const [first, ...rest] = removalSteps(context, live, true);
   if (first !== undefined) draft.steps.push({ ...first, needs: closingNeeds(departure) }, ...rest);
 }
 
@@ -107,13 +107,13 @@ function restore(departure: Departure): void {
 
 /** Why nothing is done to the port in this plan, said in a note or a hold. */
 function isStopped(departure: Departure, gone: string, deed: string, closes: boolean): boolean {
-  const { context, observed, live, row, marks, draft } = departure;
+  const { context, live, row, marks, draft } = departure;
   const note = (code: string, message: string): true => {
     draft.notes.push({ code, message: `${gone}; ${message}` });
     return true;
   };
   if (marks['prune'] === 'keep') return note('prune/kept', 'it stays, because its manifest said portolan/prune: keep');
-  if (closes && !observed.rules.readable) {
+  if (closes && !context.live.rules.readable) {
     return note(
       'prune/impossible',
       `this server does not list rules, so nothing is closed or deleted (to let go of the port: portolan ledger forget ${row.uid} --reason "…")`,
@@ -136,8 +136,8 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
  * Every rule on the port, active or inactive, must be deleted first, by its own manifest's removal: the platform deletes
  * rules together with their port, whoever made them.
  */
-function closingNeeds({ context, observed, live, row }: Departure): Need[] {
-  const { serviceId, rules } = observed;
+function closingNeeds({ context, live, row }: Departure): Need[] {
+  const { serviceId, rules } = context.live;
   const present = rulesOf(rules, serviceId, live.port);
   // Of a rule on record that is not listed now, one that is to be created again counts as well.
   const prefix = `rule/${serviceId}/${live.port}/`;

@@ -11,7 +11,7 @@ import {
   remembered,
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
-import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent } from './live.ts';
+import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent, ObservedContext } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, type Marks } from './departed.ts';
 import { endpointHold, paidOff } from './owed.ts';
@@ -28,53 +28,52 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   if (live.type === 'deferred') return { ...noDifference, deferred: [live.deferred] };
   if (live.type === 'held') return holding(live.hold);
   if (live.ports === undefined) return holding(missingComponent(context, live));
-  const observed: ObservedComponent = { ...live, ports: live.ports };
+  const { serviceId } = live;
+  const observed: ObservedContext = { ...context, live: { ...live, ports: live.ports } };
+  const other = otherOwner(context, serviceId) ?? otherName(context, serviceId);
+  if (other !== undefined) return holding(other);
 
-  const owner = otherOwner(context, observed.serviceId);
-  if (owner !== undefined) return holding(owner);
-  const twin = otherName(context, observed.serviceId);
-  if (twin !== undefined) return holding(twin);
-
-  const listed = [...context.resource.spec.ports, ...observed.ports];
-  const ports = new Set(listed.map(({ port }) => portKey(observed.serviceId, port)));
-  const { staying: _staying, ...difference } = diffPorts(context, observed, () => removalMarks(context.resource));
+  const listed = [...context.resource.spec.ports, ...live.ports];
+  const ports = new Set(listed.map(({ port }) => portKey(serviceId, port)));
+  const { staying: _staying, ...difference } = diffPorts(observed, () => removalMarks(context.resource));
   return {
     ...difference,
-    settled: settledObjects(context, observed, difference),
-    claims: [componentKey(observed.serviceId), ...ports, ...difference.forget],
+    settled: settledObjects(observed, difference),
+    claims: [componentKey(serviceId), ...ports, ...difference.forget],
   };
 }
 
-export interface PortsDifference extends Difference<ComponentStep> {
+interface PortsDifference extends Difference<ComponentStep> {
   /** Natural keys of ports that no manifest lists and that the ledger does not let go of. */
   readonly staying: ReadonlySet<string>;
 }
 
 /** The ports of a component against what its manifest says, and against what a former one said of those it lists no more. */
-export function diffPorts(context: ComponentContext, observed: ObservedComponent, marks: Marks): PortsDifference {
-  const { spec } = context.resource;
-  const gone = departures(context, observed, marks);
-  const ports = new Map(spec.ports.map((wanted) => [wanted.port, diffListedPort(context, observed, wanted)]));
+export function diffPorts(context: ObservedContext, marks: Marks): PortsDifference {
+  const { live: observed, resource } = context;
+  const { spec } = resource;
+  const gone = departures(context, marks);
+  const ports = new Map(spec.ports.map((wanted) => [wanted.port, diffListedPort(context, wanted)]));
   const restored = gone.restored.map(({ spec: former, needs }): [number, PortDifference] => [
     former.port,
-    asRestoration(diffListedPort(context, observed, former), needs, former.port),
+    asRestoration(diffListedPort(context, former), needs, former.port),
   ]);
   const isRestored = new Set(restored.map(([port]) => port));
   // Aliases are ordered across all ports, those that get back their former ones too.
   const all = { ...spec, ports: [...spec.ports, ...gone.restored.map(({ spec: former }) => former)] };
-  const naming = nameSteps({ ...context, resource: { ...context.resource, spec: all } }, observed, ports);
+  const naming = nameSteps({ ...context, resource: { ...resource, spec: all } }, ports);
   const isEmptied = spec.ports.length === 0 && spec.application === '';
   const names = naming.steps.map((step) =>
     isRestored.has(step.step.port) || isEmptied ? { ...step, prune: true } : step,
   );
-  const unlisted = unlistedPorts(context, observed, gone.ports);
+  const unlisted = unlistedPorts(context, gone.ports);
   // A new port that may not have its alias is not added at all: without it, it would take another.
   const perPort = [...ports, ...restored].flatMap(([port, difference]) =>
     naming.refused.has(port) ? [] : [difference],
   );
   const taken = new Set(observed.ports.map((port) => port.alias));
   const steps = mergeSteps(perPort, names, taken).concat(unlisted.steps, gone.steps);
-  const forget = [...gone.forget, ...vanishedPorts(context, observed)];
+  const forget = [...gone.forget, ...vanishedPorts(context)];
   const keys = [...gone.ports].map((port) => portKey(observed.serviceId, port));
   return {
     ...noDifference,
@@ -84,7 +83,7 @@ export function diffPorts(context: ComponentContext, observed: ObservedComponent
       ...naming.holds,
       ...unlisted.holds,
       ...gone.holds,
-      ...endpointHolds(context, observed, steps),
+      ...endpointHolds(context, steps),
     ],
     notes: [...unlisted.notes, ...gone.notes],
     deferred: naming.deferred,
@@ -115,7 +114,7 @@ function asRestoration(difference: PortDifference, needs: readonly Need[], port:
 }
 
 /** Ports on record that no manifest lists and that are not on the platform either. */
-function vanishedPorts({ memory, source, resource }: ComponentContext, { serviceId, ports }: ObservedComponent) {
+function vanishedPorts({ memory, source, resource, live: { serviceId, ports } }: ObservedContext) {
   const prefix = portKey(serviceId, 0).slice(0, -1);
   const there = new Set([...ports, ...resource.spec.ports].map(({ port }) => portKey(serviceId, port)));
   return memory.objects.flatMap((object) => {
@@ -126,8 +125,7 @@ function vanishedPorts({ memory, source, resource }: ComponentContext, { service
 
 /** Ports of ours whose endpoint did not follow a protocol change; one that still has steps is looked at after them. */
 function endpointHolds(
-  { memory }: ComponentContext,
-  observed: ObservedComponent,
+  { memory, live: observed }: ObservedContext,
   steps: readonly ComponentProposal[],
 ): HoldProposal[] {
   const busy = new Set(steps.map((step) => step.object));
@@ -137,8 +135,8 @@ function endpointHolds(
   });
 }
 
-function diffListedPort(context: ComponentContext, observed: ObservedComponent, spec: PortSpec): PortDifference {
-  const { serviceId, rules, ports } = observed;
+function diffListedPort(context: ObservedContext, spec: PortSpec): PortDifference {
+  const { serviceId, rules, ports } = context.live;
   const live = ports.find((port) => port.port === spec.port);
   const object = remembered(context.memory, 'Component', portKey(serviceId, spec.port));
   const owesOuter = object?.obligation?.['outer'] === true;
@@ -190,18 +188,15 @@ function mergeSteps(
 }
 
 /** The component itself, listed ports that need nothing, and others that owe nothing any more: known from now on. */
-function settledObjects(
-  context: ComponentContext,
-  observed: ObservedComponent,
-  difference: Difference<ComponentStep>,
-): Recording[] {
-  const { spec } = context.resource;
+function settledObjects(context: ObservedContext, difference: Difference<ComponentStep>): Recording[] {
+  const { live: observed, resource } = context;
+  const { spec } = resource;
   const busy = new Set(difference.steps.map((step) => step.object));
   const listed = new Set(spec.ports.map(({ port }) => port));
   const settled = [
-    settledComponent(context, observed, difference),
+    settledComponent(context, difference),
     ...spec.ports.map((wanted) =>
-      busy.has(portKey(observed.serviceId, wanted.port)) ? undefined : settledPort(context, observed, wanted),
+      busy.has(portKey(observed.serviceId, wanted.port)) ? undefined : settledPort(context, wanted),
     ),
     ...observed.ports.map((live) => {
       const key = portKey(observed.serviceId, live.port);
@@ -214,8 +209,7 @@ function settledObjects(
 
 /** While a step is on it, its row stays as it is: how often that failed must not be forgotten. */
 function settledComponent(
-  { memory, resource }: ComponentContext,
-  observed: ObservedComponent,
+  { memory, resource, live: observed }: ObservedContext,
   { steps, holds }: Difference<ComponentStep>,
 ): Recording | undefined {
   const { serviceName, unlistedPorts, from } = resource.spec;
@@ -243,8 +237,7 @@ function settledComponent(
 }
 
 function settledPort(
-  { memory, resource }: ComponentContext,
-  observed: ObservedComponent,
+  { memory, resource, live: observed }: ObservedContext,
   { port, ...asserted }: PortSpec,
 ): Recording | undefined {
   const live = observed.ports.find((candidate) => candidate.port === port);

@@ -28,4 +28,6 @@ export type ComponentContext = DiffContext<ComponentSpec, ComponentLive>;
 export type ObservedComponent = Extract<ComponentLive, { type: 'observed' }> & {
   readonly ports: readonly PortRecord[];
 };
+/** What it looks at of a component that is there. */
+export type ObservedContext = DiffContext<ComponentSpec, ObservedComponent>;
 export type ComponentProposal = StepProposal<ComponentStep>;

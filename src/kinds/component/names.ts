@@ -1,17 +1,13 @@
 import type { PortRecord } from './wire.ts';
 import type { Difference, HoldProposal } from '../reconciled.ts';
-import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import type { ComponentProposal, ObservedComponent, ObservedContext } from './live.ts';
 import { change, type PortDifference, proposal, stepKey } from './port-diff.ts';
-import type { ComponentSpec } from './spec.ts';
 import { componentKey, portKey } from './steps.ts';
 
 /** Alias changes and the service name, which a real server keeps once for all ports of a component. */
-export function nameSteps(
-  context: ComponentContext,
-  observed: ObservedComponent,
-  ports: ReadonlyMap<number, PortDifference>,
-) {
-  const { spec } = context.resource;
+export function nameSteps(context: ObservedContext, ports: ReadonlyMap<number, PortDifference>) {
+  const { live: observed, resource } = context;
+  const { spec } = resource;
   const liveByPort = new Map(observed.ports.map((port) => [port.port, port]));
   const moves = spec.ports.flatMap(({ port, alias: to }): AliasMove[] => {
     const from = liveByPort.get(port)?.alias;
@@ -28,8 +24,8 @@ export function nameSteps(
     return { ...step, after: previous === undefined ? [] : [aliasKey(previous)] };
   });
   const frees = new Set(order.steps.map(({ port }) => liveByPort.get(port)?.alias));
-  const naming = serviceNameStep(context, observed, isSet || aliases.length > 0);
-  const refused = newAliasConflicts(spec, observed, ports, frees);
+  const naming = serviceNameStep(context, isSet || aliases.length > 0);
+  const refused = newAliasConflicts(context, ports, frees);
   return {
     steps: naming.step === undefined ? aliases : [...aliases, naming.step],
     holds: [
@@ -111,19 +107,18 @@ function nameChange(observed: ObservedComponent, after: string) {
 
 /** The service name by itself, when no alias change carries it along. */
 function serviceNameStep(
-  context: ComponentContext,
-  observed: ObservedComponent,
+  { live: observed, resource }: ObservedContext,
   nameSet: boolean,
 ): { step?: ComponentProposal; hold?: HoldProposal; deferred: Difference['deferred'] } {
-  const wanted = context.resource.spec.serviceName;
+  const wanted = resource.spec.serviceName;
   if (wanted === undefined || (nameSet && observed.ports.length > 0)) return { deferred: [] };
   if (observed.ports.length === 0) {
-    if (context.resource.spec.ports.length === 0) return { deferred: [] };
+    if (resource.spec.ports.length === 0) return { deferred: [] };
     // Only a port can carry the name, and the alias it must be sent with is known once the port exists.
     return {
       deferred: [
         {
-          waitsFor: context.resource.id,
+          waitsFor: resource.id,
           desired: { serviceName: wanted },
           summary: `set the service name ${wanted} once the component has a port`,
         },
@@ -171,8 +166,7 @@ function noCarrier(observed: ObservedComponent, wanted: string): HoldProposal {
 
 /** The platform accepts a new port with a sibling's alias and then damages the older one: refused here. */
 function newAliasConflicts(
-  spec: ComponentSpec,
-  observed: ObservedComponent,
+  { live: observed, resource: { spec } }: ObservedContext,
   ports: ReadonlyMap<number, PortDifference>,
   frees: ReadonlySet<string | undefined>,
 ): ReadonlyMap<number, HoldProposal> {

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from './wire.ts';
 import { nameOfKey } from '../http-gateway-rule/asserted.ts';
 import { type Difference, holding, type HoldProposal, noDifference, noting, remembered } from '../reconciled.ts';
-import type { ComponentContext, ComponentProposal, ObservedComponent } from './live.ts';
+import type { ComponentContext, ComponentProposal, ObservedContext } from './live.ts';
 import { restoration } from './owed.ts';
 import { change, proposal, stepKey } from './port-diff.ts';
 import { closingEffects, ruleEffect, rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
@@ -15,15 +15,14 @@ type Unlisted = Pick<Difference<ComponentStep>, 'steps' | 'holds' | 'notes'>;
  * @param departed ports whose removal is decided by what their manifest said.
  */
 export function unlistedPorts(
-  context: ComponentContext,
-  observed: ObservedComponent,
+  context: ObservedContext,
   departed: ReadonlySet<number>,
 ): Unlisted & { readonly owing: readonly string[] } {
-  const { spec } = context.resource;
+  const { live: observed, resource } = context;
+  const { spec } = resource;
   const listed = new Set(spec.ports.map((port) => port.port));
   const extra = observed.ports.filter((port) => !listed.has(port.port) && !departed.has(port.port));
-  if (spec.unlistedPorts !== 'keep')
-    return { ...removedPorts(context, observed, extra, spec.unlistedPorts), owing: [] };
+  if (spec.unlistedPorts !== 'keep') return { ...removedPorts(context, extra, spec.unlistedPorts), owing: [] };
   const owed = extra.flatMap((live) => {
     const object = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
     const restored = restoration(object, observed.serviceId, live, observed.rules);
@@ -37,12 +36,8 @@ export function unlistedPorts(
   };
 }
 
-function removedPorts(
-  context: ComponentContext,
-  observed: ObservedComponent,
-  extra: readonly PortRecord[],
-  wanted: 'close' | 'delete',
-): Unlisted {
+function removedPorts(context: ObservedContext, extra: readonly PortRecord[], wanted: 'close' | 'delete'): Unlisted {
+  const observed = context.live;
   const deletes = wanted === 'delete';
   const concerned = extra.filter((port) => deletes || port.outer || port.inner);
   if (concerned.length === 0) return noDifference;
@@ -68,9 +63,7 @@ function removedPorts(
   );
   return {
     ...noDifference,
-    steps: concerned.flatMap((live) =>
-      kept.get(live.port)?.length === 0 ? removalSteps(context, observed, live, deletes) : [],
-    ),
+    steps: concerned.flatMap((live) => (kept.get(live.port)?.length === 0 ? removalSteps(context, live, deletes) : [])),
     holds: [...kept].flatMap(([port, rules]) => (rules.length === 0 ? [] : [keptHold(port, rules)])),
   };
 }
@@ -93,8 +86,7 @@ function keptHold(port: number, kept: readonly string[]): HoldProposal {
 
 /** Closes a port, and deletes it where that is asked for, in the one order that the platform accepts. */
 export function removalSteps(
-  { memory }: ComponentContext,
-  { serviceId, rules }: ObservedComponent,
+  { memory, live: { serviceId, rules } }: ObservedContext,
   live: PortRecord,
   deletes: boolean,
 ): ComponentProposal[] {

@@ -5,7 +5,6 @@ import type { Resource } from '../../model/resource.ts';
 import { type Difference, noDifference, remembered, type WithdrawContext } from '../reconciled.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
-import type { ObservedComponent } from './live.ts';
 import { restoration } from './owed.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
@@ -50,7 +49,7 @@ function withdrawDocument(
   const ports = context.ports.get(serviceId);
   if (ports === undefined) return letGo([component, ...rows], serviceId, context);
   const { memory, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
-  const observed: ObservedComponent = { type: 'observed', serviceId, ports, rules, canDeletePorts };
+  const live = { type: 'observed', serviceId, ports, rules, canDeletePorts } as const;
   const said = component.remoteAux['listed'] as JsonObject | undefined;
   // The component's row is the newer one; what was to be kept under either stays.
   const marks = (row: OwnedObject): JsonObject => {
@@ -59,11 +58,8 @@ function withdrawDocument(
   };
   const formerName = formerServiceName(component, ports, said);
   const resource = emptyDocument(component, serviceId, permissions.prune ? formerName : undefined);
-  const difference = diffPorts(
-    { resource, live: observed, siblings: resources, memory, permissions, source, scope, nowMs },
-    observed,
-    marks,
-  );
+  const observed = { resource, live, siblings: resources, memory, permissions, source, scope, nowMs };
+  const difference = diffPorts(observed, marks);
   const rest = rows.filter(
     (row) => !difference.staying.has(row.naturalKey) && !difference.forget.includes(row.naturalKey),
   );

@@ -37,7 +37,8 @@ export function namesAtHand(
       unique(namedIn([config ?? (env['PORTOLAN_CONFIG'] || DEFAULT_CONFIGURATION)]), (kind, name) =>
         kind === 'Platform' ? [name] : [],
       ),
-    kinds: () => [...declarations.values()].map(({ kind, specSchema: { description } }) => ({ value: kind, description })),
+    kinds: () =>
+      [...declarations.values()].map(({ kind, specSchema }) => ({ value: kind, description: specSchema.description })),
   };
 }
 
