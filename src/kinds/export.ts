@@ -47,12 +47,12 @@ export interface ExportedDocument {
   readonly remarks: readonly Remark[];
 }
 
-/** What a kind has to say of an application. */
+/** Everything that a kind writes of an application. */
 export interface Exported {
   readonly documents: readonly ExportedDocument[];
-  /** What is there and could not be written, a sentence each. It is not managed. */
+  /** Resources that exist and could not be written, one sentence for each. They are not managed. */
   readonly left: readonly string[];
-  /** What nobody could see, a sentence each. */
+  /** Things that could not be seen, one sentence for each. */
   readonly unseen: readonly string[];
 }
 

@@ -7,9 +7,7 @@ import type { ActionVerb, DeferredAction, Hold, Note, Wait } from '../model/plan
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { Secret } from '../model/secret.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { keyOf, Readable, Reading } from '../model/reading.ts';
-import type { ApplicationRecord } from '../platform/records.ts';
-import type { AppAddress } from '../platform/writes.ts';
+import type { keyOf, Place, Readable, Reading } from '../model/reading.ts';
 
 /** What the ledger says about one scope. */
 export interface Memory {
@@ -193,12 +191,19 @@ export function noting(code: string, message: string): Difference<never> {
 /** One thing that was read of a scope: by `keyOf`, or the application itself. */
 export type ScopeReading = 'application' | ReturnType<typeof keyOf>;
 
+/** How an application stands. */
+export interface ApplicationState {
+  readonly status: string;
+  readonly componentCount: number;
+  readonly runningComponentCount: number;
+}
+
 /** Reads of one scope, each asked at most once per pass however many kinds want it. */
 export interface ScopeReader {
   read<T>(reading: Reading<T>): Promise<Readable<T>>;
   /** As `read`, asked for each time. */
   readAnew<T>(reading: Reading<T>): Promise<Readable<T>>;
-  application(): Promise<Pick<ApplicationRecord, 'status' | 'componentCount' | 'runningComponentCount'>>;
+  application(): Promise<ApplicationState>;
   /** Whether the server has a listing, which also proves the writes of its dialect. Read where that is not known. */
   has(listing: Reading<unknown>): Promise<boolean>;
 }
@@ -220,7 +225,7 @@ export interface StoreAccess {
 }
 
 export interface CallContext {
-  readonly app: AppAddress;
+  readonly app: Place;
   readonly stores: ReadonlyMap<string, StoreAccess>;
 }
 

@@ -1,42 +1,5 @@
 import type { MonotonicMs } from '../model/time.ts';
 
-/**
- * How many requests a server bears at once, found out by how long it takes to answer.
- *
- * A server that has room answers sixteen requests as fast as one; when it has none left, more at once only wait longer
- * inside of it. So the time that answers take while the limit is used up is compared with the best recent time, taken
- * while at most an eighth of it is in use. Below 1.4 × the best the limit grows (doubled in the beginning, by one
- * later on), above 1.75 × it shrinks to where the time would be 1.6 × again, at most by half at once.
- *
- * - Times are compared within one operation only: an install is no slow listing.
- * - Answers to requests that were sent under another limit say nothing about this one.
- * - While the limit is not used up, nothing is learned about it, and it stays.
- * - Where the limit is always used up, it is cut to an eighth for a few requests, soon at first and every 30 s later on,
- *   so that the best time is one without a queue, and of now.
- *
- * After TCP Vegas and the gradient limits of Netflix's concurrency-limits; ours, because those read the process's clock,
- * and take the single fastest answer for the best time, which with answers of unequal size is far too strict.
- *
- * Pure but for its own books; the caller says what time it is.
- */
-export interface AdaptiveLimit {
-  /** Requests that may be in flight now; 1 … max. */
-  current(): number;
-  /**
-   * A request that is under way for longer waits for something of its own, and is no load: while the limit is low, a
-   * few that hang would otherwise keep everybody else out.
-   */
-  hangsAfterMs(): number;
-  /**
-   * Both counts with this one.
-   * @param inFlight without those that hang.
-   * @param all with them.
-   */
-  began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder;
-  /** @param answer of a request that was answered well, or not in time; other ends say nothing about the server's load. */
-  ended(sent: SentUnder, answer: AnsweredRequest | undefined, nowMs: MonotonicMs): void;
-}
-
 /** What a request was sent under; handed back with its answer. */
 export interface SentUnder {
   readonly atMs: MonotonicMs;
@@ -82,11 +45,26 @@ const PROBE_MS_MAX = 5_000;
 const PERIOD_MS = 30_000;
 const PERIOD_ANSWERS = 4;
 
-export function createAdaptiveLimit(max: number): AdaptiveLimit {
-  return new Limit(max);
-}
-
-class Limit implements AdaptiveLimit {
+/**
+ * How many requests a server bears at once, found out by how long it takes to answer.
+ *
+ * A server that has room answers sixteen requests as fast as one; when it has none left, more at once only wait longer
+ * inside of it. So the time that answers take while the limit is used up is compared with the best recent time, taken
+ * while at most an eighth of it is in use. Below 1.4 × the best the limit grows (doubled in the beginning, by one
+ * later on), above 1.75 × it shrinks to where the time would be 1.6 × again, at most by half at once.
+ *
+ * - Times are compared within one operation only: an install is no slow listing.
+ * - Answers to requests that were sent under another limit say nothing about this one.
+ * - While the limit is not used up, nothing is learned about it, and it stays.
+ * - Where the limit is always used up, it is cut to an eighth for a few requests, soon at first and every 30 s later on,
+ *   so that the best time is one without a queue, and of now.
+ *
+ * After TCP Vegas and the gradient limits of Netflix's concurrency-limits; ours, because those read the process's clock,
+ * and take the single fastest answer for the best time, which with answers of unequal size is far too strict.
+ *
+ * Pure but for its own books; the caller says what time it is.
+ */
+export class AdaptiveLimit {
   readonly #max: number;
   #limit: number;
   #isOpening = true;
@@ -106,20 +84,31 @@ class Limit implements AdaptiveLimit {
     this.#limit = Math.min(START, max);
   }
 
+  /** Requests that may be in flight now; 1 … max. */
   current(): number {
     return this.#probe === undefined ? this.#limit : this.#quietLimit();
   }
 
+  /**
+   * A request that is under way for longer waits for something of its own, and is no load: while the limit is low, a
+   * few that hang would otherwise keep everybody else out.
+   */
   hangsAfterMs(): number {
     return Math.max(HANGS_AFTER_MS_MIN, HANGS_AFTER * this.#usualMs);
   }
 
+  /**
+   * Both counts with this one.
+   * @param inFlight without those that hang.
+   * @param all with them.
+   */
   began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder {
     // Where everything hangs, the limit is what there is too much of.
     if (all >= this.#limit) this.#window.isUsedUp = true;
     return { atMs: nowMs, epoch: this.#epoch, isQuiet: inFlight <= this.#quietLimit() };
   }
 
+  /** @param answer of a request that was answered well, or not in time; other ends say nothing about the server's load. */
   ended(sent: SentUnder, answer: AnsweredRequest | undefined, nowMs: MonotonicMs): void {
     const slowness = answer === undefined ? undefined : this.#learn(sent, answer, nowMs);
     if (sent.epoch !== this.#epoch) return;

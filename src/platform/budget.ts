@@ -1,6 +1,6 @@
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { type AnsweredRequest, createAdaptiveLimit } from './adaptive-limit.ts';
+import { type AnsweredRequest, AdaptiveLimit } from './adaptive-limit.ts';
 
 /**
  * The requests that one platform can bear, shared by everything that talks to it: so many at once and so many a
@@ -67,7 +67,7 @@ class SharedBudget implements RequestBudget {
   readonly #waiting: Waiter[] = [];
   readonly #rate: ReturnType<typeof createRate>;
   readonly #retries: ReturnType<typeof createRetryShare>;
-  readonly #limit: ReturnType<typeof createAdaptiveLimit>;
+  readonly #limit: AdaptiveLimit;
   /** When each request under way began, the oldest first. */
   readonly #began = new Set<{ readonly atMs: MonotonicMs }>();
   readonly #hanging: ReturnType<typeof createAlarm>;
@@ -80,7 +80,7 @@ class SharedBudget implements RequestBudget {
     this.#concurrency = limits.concurrency;
     this.#rate = createRate(limits, clock);
     this.#retries = createRetryShare(clock);
-    this.#limit = createAdaptiveLimit(limits.concurrency);
+    this.#limit = new AdaptiveLimit(limits.concurrency);
     this.#hanging = createAlarm(clock, () => this.#pump());
     this.throttled = this.#rate.halve;
     this.takeRetry = this.#retries.take;

@@ -7,20 +7,16 @@ export interface Expiring {
   expire(): void;
 }
 
-/**
- * What is under way, and when its time is up. One sleep looks after all of it: most requests are answered in time, and
- * to end a sleep of its own for each of them costs as much as sending them.
- */
-export interface Deadlines {
-  add(one: Expiring, timeoutMs: number): void;
-  /** Must follow in the end: the sleep goes on as long as there is anything left, and keeps the process alive. */
-  remove(one: Expiring): void;
-}
+export type Deadlines = ReturnType<typeof createDeadlines>;
 
 /** Timers know no longer time than about 24 days; whoever is woken too early sleeps on. */
 const SLEEP_MS_MAX = 86_400_000;
 
-export function createDeadlines(clock: Clock): Deadlines {
+/**
+ * What is under way, and when its time is up. One sleep looks after all of it: most requests are answered in time, and
+ * to end a sleep of its own for each of them costs as much as sending them.
+ */
+export function createDeadlines(clock: Clock) {
   const dueMs = new Map<Expiring, MonotonicMs>();
   let sleep: { readonly untilMs: MonotonicMs; readonly stop: AbortController } | undefined;
 
@@ -60,12 +56,13 @@ export function createDeadlines(clock: Clock): Deadlines {
   }
 
   return {
-    add: (one, timeoutMs) => {
+    add: (one: Expiring, timeoutMs: number): void => {
       const atMs = clock.monotonic() + timeoutMs;
       dueMs.set(one, atMs);
       wakeBy(atMs);
     },
-    remove: (one) => {
+    /** Must follow in the end: the sleep goes on as long as there is anything left, and keeps the process alive. */
+    remove: (one: Expiring): void => {
       dueMs.delete(one);
       if (dueMs.size === 0) stopSleeping();
     },

@@ -1,13 +1,10 @@
-import { recordOf, recordsOf } from './envelope.ts';
+import { recordOf } from './envelope.ts';
 import { Fields, isRecord, schemaDrift } from './fields.ts';
-import { recordReader } from './record-fields.ts';
+import { listDecoder, recordDecoder, recordReader } from './record-fields.ts';
 import {
-  type ApplicationRecord,
-  type ApplicationSummary,
   applicationTable,
   type CertificateRecord,
   certificateTable,
-  type ComponentRecord,
   componentTable,
   type Region,
   regionTable,
@@ -18,15 +15,16 @@ import {
  * Decoders of what the platform answers, by the tables of `records.ts`. Each takes the parsed JSON and the words that
  * name the request, and throws `platform/schema-drift` for an answer of another form.
  */
+export const decodeRegions = listDecoder(regionTable);
+export const decodeApplication = recordDecoder(applicationTable);
+export const decodeApplicationSummary = recordDecoder(summaryTable);
+export const decodeApplicationSummaries = listDecoder(summaryTable);
+/** The components of an application (extended dialect), in the server's order, which means nothing. */
+export const decodeComponents = listDecoder(componentTable);
+
 const regionOf = recordReader(regionTable);
-const applicationOf = recordReader(applicationTable);
-const summaryOf = recordReader(summaryTable);
 const certificateOf = recordReader(certificateTable);
 export const componentOf = recordReader(componentTable);
-
-export function decodeRegions(json: unknown, where: string): readonly Region[] {
-  return recordsOf(json, where).map(regionOf);
-}
 
 /** One page of a team's regions. */
 export interface RegionPage {
@@ -43,25 +41,8 @@ export function decodeTeamRegions(json: unknown, where: string): RegionPage {
   return { total, regions: fields.records('regions').map(regionOf) };
 }
 
-export function decodeApplication(json: unknown, where: string): ApplicationRecord {
-  return applicationOf(recordOf(json, where));
-}
-
-export function decodeApplicationSummary(json: unknown, where: string): ApplicationSummary {
-  return summaryOf(recordOf(json, where));
-}
-
-export function decodeApplicationSummaries(json: unknown, where: string): readonly ApplicationSummary[] {
-  return recordsOf(json, where).map(summaryOf);
-}
-
 /** One page of the certificates of a team. */
 export function decodeCertificates(json: unknown, where: string): readonly CertificateRecord[] {
   if (!isRecord(json) || !Array.isArray(json['list'])) throw schemaDrift(where, 'list', 'a list of certificates', json);
   return json['list'].map((item: unknown, index) => certificateOf(new Fields(item, where, `list[${index}]`)));
-}
-
-/** The components of an application (extended dialect), in the server's order, which means nothing. */
-export function decodeComponents(json: unknown, where: string): readonly ComponentRecord[] {
-  return recordsOf(json, where).map(componentOf);
 }

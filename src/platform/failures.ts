@@ -5,12 +5,115 @@ import { isForeignRefusal, notTheApi } from './foreign.ts';
 import { isNotTls } from './tls-words.ts';
 import type { TransportError } from './transport.ts';
 
-interface Words {
+/** What an answer means: the first row that fits. */
+interface Meaning {
+  readonly fits: (answer: Answer) => boolean;
   readonly code: string;
   readonly disposition: Disposition;
-  /** What it means, after the facts. Empty where the facts say it. */
+  /** Stands after the facts. Empty where the facts say it. */
   readonly meaning: string;
   readonly remedy: string;
+}
+
+const MAY_PASS = 'It may pass. If it stays, check the platform’s own log for this time.';
+const COMPONENT_FIELDS = 'spec.serviceId of the Component, or spec.appId';
+
+/** `msg_show` of the platform where its application store fails. Only the store's own refusals have codes of their own. */
+const STORE_FAILURES = ['资源不存在', '请求失败，请检查网络和配置', '获取数据失败，参数错误'];
+const STORE_UNREADABLE = 'store return data can`t be serializer';
+
+/** What the platform could not get from its application store: neither the token nor `spec.url` of the Platform is wrong. */
+const STORE_MEANINGS: readonly Meaning[] = [
+  {
+    fits: ({ isOwnError, code }) => isOwnError && (code === 10_407 || code === 10_421),
+    code: 'platform/store-credentials',
+    disposition: 'retry',
+    meaning: 'the application store refused the access key that the platform has for it',
+    remedy:
+      'Correct the access key of the store in the console. The platform keeps the first key that it gets for the address of a store.',
+  },
+  {
+    fits: ({ isOwnError, msg, shown }) => isOwnError && (STORE_FAILURES.includes(shown) || msg === STORE_UNREADABLE),
+    code: 'platform/store-failed',
+    disposition: 'retry',
+    meaning: 'the platform could not read its application store',
+    remedy: 'Check that the application store runs and that the platform can reach it.',
+  },
+];
+
+const MEANINGS: readonly Meaning[] = [
+  ...STORE_MEANINGS,
+  {
+    fits: ({ status, isJson }) => status < 300 && !isJson,
+    code: 'platform/not-json',
+    disposition: 'give-up',
+    meaning: 'the API answers in JSON',
+    remedy:
+      'Check that spec.url of the Platform is the API’s base URL, and that no proxy or login page answers in its place.',
+  },
+  {
+    fits: ({ status }) => status < 300,
+    code: 'platform/refused',
+    disposition: 'retry',
+    meaning: 'the platform reports a failure',
+    remedy: MAY_PASS,
+  },
+  {
+    fits: ({ status }) => status < 400,
+    code: 'platform/redirect',
+    disposition: 'give-up',
+    meaning: 'redirects are not followed, because the token must not travel to another address',
+    remedy:
+      'Set spec.url of the Platform to the address that answers itself: https:// in place of http://, without a slash at the end.',
+  },
+  {
+    fits: ({ status }) => status === 403,
+    code: 'platform/forbidden',
+    disposition: 'unreachable',
+    meaning: 'the token is known and may not do this',
+    remedy: 'Give the token’s user the permission, or set spec.auth.value of the Platform to a token that has it.',
+  },
+  {
+    fits: ({ status, code }) => status === 401 && code === 10_400,
+    code: 'platform/region-licence',
+    disposition: 'unreachable',
+    meaning: 'the region’s licence, not the token',
+    remedy: 'Renew the licence of the region on the platform.',
+  },
+  {
+    fits: ({ status }) => status === 401,
+    code: 'platform/credentials',
+    disposition: 'unreachable',
+    meaning: 'the token is missing, wrong or expired',
+    remedy:
+      'Renew the token that spec.auth.value of the Platform refers to. The raw token is the whole header value: no “Bearer”.',
+  },
+  {
+    fits: ({ status, code }) => status === 409 && code === 2001,
+    code: 'platform/region-not-ready',
+    disposition: 'retry',
+    meaning: 'the region is not enabled, or the team is not set up in it',
+    remedy: 'Enable the region, or set the team up in it; nothing is written to it until then.',
+  },
+  unknown('region', 'spec.region', ({ code }) => code === 3000),
+  unknown('team', 'spec.team', ({ msg, code }) => msg === 'no found team' || code === 2000),
+  unknown('application', 'spec.appId', ({ msg }) => msg === 'no found app'),
+  {
+    ...unknown('component', 'spec.serviceId of the Component', ({ msg }) => msg === 'component not belong to this app'),
+    meaning: 'it belongs to another application',
+  },
+  unknown('component', COMPONENT_FIELDS, ({ msg, code }) => msg === 'no found component' || code === 4000),
+];
+
+/** Something on the way to the object is missing. */
+function unknown(what: string, field: string, fits: Meaning['fits']): Meaning {
+  return {
+    fits: (answer) => answer.status === 404 && fits(answer),
+    code: `platform/unknown-${what}`,
+    disposition: 'give-up',
+    meaning: `the platform has no such ${what}`,
+    remedy: `Correct ${field} of the Application manifest, or create the ${what} on the platform.`,
+  };
 }
 
 /** The error of a read that the platform answered with something else than success. `where`: method and URL. */
@@ -18,135 +121,18 @@ export function failedRead(where: string, answer: Answer, expected?: Expected): 
   // 401 and 403 of a gateway in front of the platform are about the token all the same.
   const isMissing = answer.status === 404 || answer.status === 405 || answer.status === 400;
   if (expected !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, expected, answer);
-  const { code, disposition, meaning, remedy } = wordsFor(answer);
+  const { code, disposition, meaning, remedy } = MEANINGS.find(({ fits }) => fits(answer)) ?? otherMeaning(answer);
   const { status, summary } = answer;
   const facts = `${where}: HTTP ${status}${summary.code === undefined || summary.code === status ? '' : `, code ${summary.code}`}: ${summary.message}`;
   return new PortolanError({ code, disposition, message: meaning === '' ? facts : `${facts} (${meaning})`, remedy });
 }
 
-function wordsFor(answer: Answer): Words {
-  const { status } = answer;
-  const store = storeWords(answer);
-  if (store !== undefined) return store;
-  if (status >= 200 && status < 300) return successWords(answer);
-  if (status >= 300 && status < 400) {
-    return {
-      code: 'platform/redirect',
-      disposition: 'give-up',
-      meaning: 'redirects are not followed, because the token must not travel to another address',
-      remedy:
-        'Set spec.url of the Platform to the address that answers itself: https:// in place of http://, without a slash at the end.',
-    };
-  }
-  if (status === 401 || status === 403) return credentialWords(answer);
-  if (status === 404 || status === 409) return placeWords(answer) ?? otherWords(answer);
-  return otherWords(answer);
-}
-
-function successWords(answer: Answer): Words {
-  if (!answer.isJson) {
-    return {
-      code: 'platform/not-json',
-      disposition: 'give-up',
-      meaning: 'the API answers in JSON',
-      remedy:
-        'Check that spec.url of the Platform is the API’s base URL, and that no proxy or login page answers in its place.',
-    };
-  }
-  return {
-    code: 'platform/refused',
-    disposition: 'retry',
-    meaning: 'the platform reports a failure',
-    remedy: 'It may pass. If it stays, check the platform’s own log for this time.',
-  };
-}
-
-function credentialWords(answer: Answer): Words {
-  if (answer.status === 403) {
-    return {
-      code: 'platform/forbidden',
-      disposition: 'unreachable',
-      meaning: 'the token is known and may not do this',
-      remedy: 'Give the token’s user the permission, or set spec.auth.value of the Platform to a token that has it.',
-    };
-  }
-  if (answer.code === 10_400) {
-    return {
-      code: 'platform/region-licence',
-      disposition: 'unreachable',
-      meaning: 'the region’s licence, not the token',
-      remedy: 'Renew the licence of the region on the platform.',
-    };
-  }
-  return {
-    code: 'platform/credentials',
-    disposition: 'unreachable',
-    meaning: 'the token is missing, wrong or expired',
-    remedy:
-      'Renew the token that spec.auth.value of the Platform refers to. The raw token is the whole header value: no “Bearer”.',
-  };
-}
-
-/** `msg_show` of the platform where its application store fails. Only the store's own refusals have codes of their own. */
-const STORE_FAILURES = ['资源不存在', '请求失败，请检查网络和配置', '获取数据失败，参数错误'];
-const STORE_UNREADABLE = 'store return data can`t be serializer';
-
-/** What the platform could not get from its application store: neither the token nor `spec.url` of the Platform is wrong. */
-function storeWords({ isOwnError, code, msg, shown }: Answer): Words | undefined {
-  if (!isOwnError) return undefined;
-  if (code === 10_407 || code === 10_421) {
-    return {
-      code: 'platform/store-credentials',
-      disposition: 'retry',
-      meaning: 'the application store refused the access key that the platform has for it',
-      remedy:
-        'Correct the access key of the store in the console. The platform keeps the first key that it gets for the address of a store.',
-    };
-  }
-  if (!STORE_FAILURES.includes(shown) && msg !== STORE_UNREADABLE) return undefined;
-  return {
-    code: 'platform/store-failed',
-    disposition: 'retry',
-    meaning: 'the platform could not read its application store',
-    remedy: 'Check that the application store runs and that the platform can reach it.',
-  };
-}
-
 /** The error of a read that failed only because the application store behind the platform did; undefined: another failure. */
 export function storeFailure(where: string, answer: Answer): PortolanError | undefined {
-  return storeWords(answer) === undefined ? undefined : failedRead(where, answer);
+  return STORE_MEANINGS.some(({ fits }) => fits(answer)) ? failedRead(where, answer) : undefined;
 }
 
-/** Something on the way to the object is missing. undefined: none of the known forms. */
-function placeWords(answer: Answer): Words | undefined {
-  const { status, code, msg } = answer;
-  if (status === 409 && code === 2001) {
-    return {
-      code: 'platform/region-not-ready',
-      disposition: 'retry',
-      meaning: 'the region is not enabled, or the team is not set up in it',
-      remedy: 'Enable the region, or set the team up in it; nothing is written to it until then.',
-    };
-  }
-  if (status !== 404) return undefined;
-  const unknown = (what: string, field: string): Words => ({
-    code: `platform/unknown-${what}`,
-    disposition: 'give-up',
-    meaning: `the platform has no such ${what}`,
-    remedy: `Correct ${field} of the Application manifest, or create the ${what} on the platform.`,
-  });
-  if (code === 3000) return unknown('region', 'spec.region');
-  if (msg === 'no found team' || code === 2000) return unknown('team', 'spec.team');
-  if (msg === 'no found app') return unknown('application', 'spec.appId');
-  if (msg === 'component not belong to this app') {
-    return { ...unknown('component', 'spec.serviceId of the Component'), meaning: 'it belongs to another application' };
-  }
-  if (msg === 'no found component' || code === 4000)
-    return unknown('component', 'spec.serviceId of the Component, or spec.appId');
-  return undefined;
-}
-
-function otherWords(answer: Answer): Words {
+function otherMeaning(answer: Answer): Omit<Meaning, 'fits'> {
   const { status, code } = answer;
   const passes = status >= 500 || status === 408 || status === 429 || status === 409;
   // A real server answers 400 when the cluster behind it cannot be reached or has no room.
@@ -156,7 +142,7 @@ function otherWords(answer: Answer): Words {
       code: status === 429 || status === 409 ? 'platform/busy' : 'platform/server-error',
       disposition: 'retry',
       meaning: isCluster ? 'the cluster behind the platform failed' : '',
-      remedy: 'It may pass. If it stays, check the platform’s own log for this time.',
+      remedy: MAY_PASS,
     };
   }
   return {

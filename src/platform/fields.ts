@@ -96,6 +96,12 @@ export class Fields {
     return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : this.integerOrNull(name);
   }
 
+  /** A short text, or the integer that stands for it. */
+  codeOrNull(name: string): string | null {
+    const value = this.raw(name);
+    return Number.isSafeInteger(value) ? String(value) : this.textOrNull(name);
+  }
+
   portOrNull(name: string): number | null {
     const value = this.integerOrNull(name);
     if (value !== null && (value < 1 || value > 65_535)) throw this.drift(name, 'a port from 1 to 65535');

@@ -1,3 +1,4 @@
+import { recordOf, recordsOf } from './envelope.ts';
 import type { WireJson, WireObject } from './transport.ts';
 import { type Fields, isId, isRecord, withoutKeys } from './fields.ts';
 
@@ -45,23 +46,13 @@ export type Decoded<Table extends Readonly<Record<string, RecordField<unknown>>>
   readonly [Name in keyof Table]: ReturnType<Table[Name]['read']>;
 };
 
-type Wire = string | readonly [string, ...string[]];
-
 /** A field that a decision depends on. Without `absent` it must be there. */
-export function decides<Type extends StrictType>(wire: Wire, type: Type): RecordField<Values[Type]>;
-export function decides<Type extends StrictType>(
-  wire: Wire,
+export function decides<Type extends StrictType, Absent extends Values[Type] | null = Values[Type]>(
+  wire: string | readonly [string, ...string[]],
   type: Type,
-  absent: null,
-): RecordField<Values[Type] | null>;
-export function decides<Type extends StrictType>(
-  wire: Wire,
-  type: Type,
-  absent: Values[Type],
-): RecordField<Values[Type]>;
-export function decides(wire: Wire, type: StrictType, absent?: unknown): RecordField<unknown> {
+  absent?: Absent,
+): RecordField<Values[Type] | Absent> {
   const names = typeof wire === 'string' ? ([wire] as const) : wire;
-  const read = strict[type];
   return {
     wire: names,
     need: 'decides',
@@ -69,7 +60,7 @@ export function decides(wire: Wire, type: StrictType, absent?: unknown): RecordF
     absent,
     read: (fields) => {
       const name = presentName(fields, names);
-      const value = read(fields, name) ?? absent;
+      const value = (fields[`${type}OrNull`](name) as Values[Type] | null) ?? absent;
       if (value === undefined) throw fields.drift(name, words[type]);
       return value;
     },
@@ -77,19 +68,14 @@ export function decides(wire: Wire, type: StrictType, absent?: unknown): RecordF
 }
 
 /** A field that is shown at most: a value of another type counts as absent. */
-export function shown<Type extends LenientType>(
+export function shown<Type extends LenientType, Absent extends Values[Type] | null>(
   wire: string,
   type: Type,
-  absent: null,
-): RecordField<Values[Type] | null>;
-export function shown<Type extends LenientType>(
-  wire: string,
-  type: Type,
-  absent: Values[Type],
-): RecordField<Values[Type]>;
-export function shown(wire: string, type: LenientType, absent: unknown): RecordField<unknown> {
-  const read = lenient[type];
-  return { wire: [wire], need: 'shown', type, absent, read: (fields) => read(fields.raw(wire)) ?? absent };
+  absent: Absent,
+): RecordField<Values[Type] | Absent> {
+  const read = (fields: Fields): Values[Type] | Absent =>
+    (lenient[type](fields.raw(wire)) as Values[Type] | null) ?? absent;
+  return { wire: [wire], need: 'shown', type, absent, read };
 }
 
 /** A reader of records by their table. @throws PortolanError `platform/schema-drift` */
@@ -100,6 +86,20 @@ export function recordReader<Decoded>(table: RecordTable<Decoded>): (fields: Fie
     for (const [name, field] of entries) decoded[name] = field.read(fields);
     return decoded as Decoded;
   };
+}
+
+/** A decoder of an answer with one such record. */
+export function recordDecoder<Decoded>(table: RecordTable<Decoded>): (json: unknown, where: string) => Decoded {
+  const read = recordReader(table);
+  return (json, where) => read(recordOf(json, where));
+}
+
+/** A decoder of an answer with a list of such records. */
+export function listDecoder<Decoded>(
+  table: RecordTable<Decoded>,
+): (json: unknown, where: string) => readonly Decoded[] {
+  const read = recordReader(table);
+  return (json, where) => recordsOf(json, where).map(read);
 }
 
 /** A body with the values of these fields, by the table that answers are read by: under the documented name of each. */
@@ -128,22 +128,6 @@ const words: Readonly<Record<StrictType, string>> = {
   code: 'a string',
   port: 'an integer',
   flag: 'true or false',
-};
-
-type Strict = (fields: Fields, name: string) => unknown;
-
-/** null: absent. */
-const strict: Readonly<Record<StrictType, Strict>> = {
-  id: (fields, name) => fields.idOrNull(name),
-  text: (fields, name) => fields.textOrNull(name),
-  integer: (fields, name) => fields.integerOrNull(name),
-  decimal: (fields, name) => fields.decimalOrNull(name),
-  code: (fields, name) => {
-    const value = fields.raw(name);
-    return Number.isSafeInteger(value) ? String(value) : fields.textOrNull(name);
-  },
-  port: (fields, name) => fields.portOrNull(name),
-  flag: (fields, name) => fields.flagOrNull(name),
 };
 
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/;

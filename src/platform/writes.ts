@@ -1,15 +1,11 @@
 import type { WriteClass } from '../model/owned.ts';
-import type { Reading } from '../model/reading.ts';
+import type { Place, Reading } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
 import type { ClassifierRow, WriteEvidence } from './verdict.ts';
 
 /** Where an application is, as paths need it. */
-export interface AppAddress {
-  readonly team: string;
-  readonly region: string;
-  readonly appId: number;
-}
+export type AppAddress = Place;
 
 /** Whether the server is known to have a listing: which form of a body it takes may follow from that. */
 export type HasListing = (listing: Reading<unknown>) => boolean;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createAdaptiveLimit } from '../../src/platform/adaptive-limit.ts';
+import { AdaptiveLimit } from '../../src/platform/adaptive-limit.ts';
 import { createRequestBudget } from '../../src/platform/budget.ts';
 import { seededRandom } from '../support/virtual-clock.ts';
 import { type Load, load, type ServerModel } from './model-server.ts';
@@ -136,7 +136,7 @@ test('where nothing is answered in time there is one request at a time, and it g
 });
 
 test('a limit that is not used up stays as it is, whatever the answers take', async () => {
-  const limit = createAdaptiveLimit(16);
+  const limit = new AdaptiveLimit(16);
   const before = limit.current();
   let nowMs = 0;
   for (let count = 0; count < 200; count += 1) {

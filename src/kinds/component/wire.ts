@@ -1,5 +1,12 @@
-import { recordOf, recordsOf } from '../../platform/envelope.ts';
-import { type Decoded, decides, recordReader, shown } from '../../platform/record-fields.ts';
+import { recordOf } from '../../platform/envelope.ts';
+import {
+  type Decoded,
+  decides,
+  listDecoder,
+  recordDecoder,
+  recordReader,
+  shown,
+} from '../../platform/record-fields.ts';
 
 export type { ComponentRecord } from '../../platform/records.ts';
 
@@ -28,16 +35,9 @@ export const endpointTable = {
 /** A TCP rule: how a port that is not http is reached from outside. `outer` false: the platform keeps it and does not serve it. */
 export type TcpEndpoint = Decoded<typeof endpointTable>;
 
-const portOf = recordReader(portTable);
+export const decodePort = recordDecoder(portTable);
+export const decodePorts = listDecoder(portTable);
 const endpointOf = recordReader(endpointTable);
-
-export function decodePort(json: unknown, where: string): PortRecord {
-  return portOf(recordOf(json, where));
-}
-
-export function decodePorts(json: unknown, where: string): readonly PortRecord[] {
-  return recordsOf(json, where).map(portOf);
-}
 
 /** The list under `tcp` of the listing of both kinds of rules. */
 export function decodeEndpoints(json: unknown, where: string): readonly TcpEndpoint[] {

@@ -3,6 +3,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { durationMsOf } from '../../model/duration.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import {
+  type ApplicationState,
   type Difference,
   type HoldProposal,
   noDifference,
@@ -17,7 +18,7 @@ import {
 import { failureOf, isBuilt, progressOf, withoutBuildMark } from './builds.ts';
 import { foreignInstall, presumedInstall } from './foreign.ts';
 import { hold } from './holds.ts';
-import { type ApplicationState, asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
+import { asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
 
 /** Installs are never repeated and never removed: what the ledger knows is done, and what it does not know is looked at twice. */

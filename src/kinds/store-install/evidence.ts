@@ -8,6 +8,7 @@ import type { AppliedContext, KnownSince, Obstacle, ObstacleContext } from '../c
 import { componentMemory, type InstalledComponent } from '../component/identity.ts';
 import {
   absentSoFar,
+  type ApplicationState,
   inDoubt,
   type Memory,
   type Recording,
@@ -15,7 +16,7 @@ import {
   type Resolution,
   type ResolveContext,
 } from '../reconciled.ts';
-import { type ApplicationState, asked, type InstallLive } from './live.ts';
+import { asked, type InstallLive } from './live.ts';
 import { buildMark } from './builds.ts';
 import { installKey, type InstallStep } from './steps.ts';
 import type { InstalledModel } from './wire.ts';

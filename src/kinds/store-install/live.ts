@@ -1,11 +1,9 @@
 import type { ComponentRecord } from '../component/wire.ts';
 import type { Readable } from '../../model/reading.ts';
-import type { DiffContext, ScopeReader } from '../reconciled.ts';
+import type { ApplicationState, DiffContext } from '../reconciled.ts';
 import type { InstalledModel } from './wire.ts';
 import type { ComponentBuild } from './builds.ts';
 import type { StoreInstallSpec } from './spec.ts';
-
-export type ApplicationState = Awaited<ReturnType<ScopeReader['application']>>;
 
 /** Read only where something may have to be done: an install on record that wants nothing costs no request. */
 export interface InstallLive {

@@ -50,14 +50,7 @@ export function eventLog(eventId: string): Reading<readonly string[]> {
   };
 }
 
-const eventOf = recordReader<{
-  readonly id: string;
-  readonly type: string;
-  readonly status: string;
-  readonly finalStatus: string;
-  readonly startedAt: string;
-  readonly message: string;
-}>({
+const eventOf = recordReader({
   id: shown('event_id', 'text', ''),
   type: shown('opt_type', 'text', ''),
   status: shown('status', 'text', ''),

@@ -1,6 +1,6 @@
 import { componentOf } from '../../platform/decode.ts';
-import { recordOf, recordsOf } from '../../platform/envelope.ts';
-import { type Decoded, decides, recordReader, shown } from '../../platform/record-fields.ts';
+import { recordOf } from '../../platform/envelope.ts';
+import { type Decoded, decides, listDecoder, recordReader, shown } from '../../platform/record-fields.ts';
 import type { ComponentRecord } from '../../platform/records.ts';
 
 /** A build of a component. */
@@ -39,12 +39,8 @@ export type InstallRecord = Decoded<typeof installTable> & {
   readonly components: readonly ComponentRecord[];
 };
 
-const installedOf = recordReader(installedTable);
+export const decodeInstalled = listDecoder(installedTable);
 const installOf = recordReader(installTable);
-
-export function decodeInstalled(json: unknown, where: string): readonly InstalledModel[] {
-  return recordsOf(json, where).map(installedOf);
-}
 
 export function decodeInstall(json: unknown, where: string): InstallRecord {
   const fields = recordOf(json, where);
