@@ -48,11 +48,9 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
   const pool = new Agent({
     connections: options.connections,
     pipelining: 1,
-    connect: (details, callback) =>
-      connect(details, (...result: Parameters<typeof callback>) => {
-        if (result[0] !== null) neverConnected.add(result[0]);
-        callback(...result);
-      }),
+    connect: observed(connect, (error) => {
+      if (error !== null) neverConnected.add(error);
+    }),
   });
 
   const reads = { pool, deadlines, isNeverConnected: (error: Error) => neverConnected.has(error) };
@@ -67,12 +65,10 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     let isOpen = false;
     const client = new Client(base.origin, {
       pipelining: 1,
-      connect: (details, callback) =>
-        connect(details, (...result: Parameters<typeof callback>) => {
-          // Set before undici can write the first byte; as long as it is false, none has left.
-          if (result[0] === null) isOpen = true;
-          callback(...result);
-        }),
+      // Set before undici can write the first byte; as long as it is false, none has left.
+      connect: observed(connect, (error) => {
+        isOpen = error === null;
+      }),
     });
     try {
       const { ask, secrets } = askOf(request, options, base);
@@ -91,6 +87,15 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     send: (request) => (request.isRead ? read(request) : write(request)),
     close: () => pool.close(),
   };
+}
+
+/** Returns a connector that calls `onResult` just before undici learns whether the socket is open. */
+function observed(connect: Connector, onResult: (error: Error | null) => void): Connector {
+  return (details, callback) =>
+    connect(details, (...result: Parameters<typeof callback>) => {
+      onResult(result[0]);
+      callback(...result);
+    });
 }
 
 function createConnector(options: HttpTransportOptions): Connector {

@@ -47,21 +47,25 @@ export async function readMonitoring(
   app: AppAddress,
   question: MonitoringQuestion,
 ): Promise<Monitoring> {
-  return (await byRegion(client, app, question)) ?? (await byApplication(client, app, question));
+  const asked = { client, app, question };
+  return (await byRegion(asked)) ?? (await byApplication(asked));
+}
+
+interface Asked {
+  readonly client: PlatformClient;
+  readonly app: AppAddress;
+  readonly question: MonitoringQuestion;
 }
 
 /** undefined: the server has no such query, or it failed, or it is not known whom to ask for. */
-async function byRegion(
-  client: PlatformClient,
-  app: AppAddress,
-  question: MonitoringQuestion,
-): Promise<Monitoring | undefined> {
+async function byRegion(asked: Asked): Promise<Monitoring | undefined> {
+  const { question } = asked;
   const items = question.items ?? Object.keys(EXPRESSIONS);
   if (items.some((item) => EXPRESSIONS[item] === undefined)) return undefined;
   try {
-    const components = question.components ?? (await componentsOf(client, app, question));
+    const components = question.components ?? (await componentsOf(asked));
     if (components === undefined) return undefined;
-    const monitors = await regionMonitors(client, app, question, components, items);
+    const monitors = await regionMonitors(asked, components, items);
     return monitors === undefined ? undefined : { source: 'region', isEmpty: false, monitors };
   } catch (error) {
     // The other source may answer; a process that stops asks nobody.
@@ -71,11 +75,7 @@ async function byRegion(
 }
 
 /** Only the documented endpoint knows which components have an outer port. undefined: the server lists none. */
-async function componentsOf(
-  client: PlatformClient,
-  app: AppAddress,
-  question: MonitoringQuestion,
-): Promise<readonly MonitoredComponent[] | undefined> {
+async function componentsOf({ client, app, question }: Asked): Promise<readonly MonitoredComponent[] | undefined> {
   if (question.outerOnly === true) {
     const monitors = await client.monitor(app, question);
     return monitors.map(({ serviceId, componentName, componentAlias }) => ({
@@ -90,13 +90,11 @@ async function componentsOf(
 
 /** Components without any series are left out, as the documented endpoint leaves out those without the plug-in. */
 async function regionMonitors(
-  client: PlatformClient,
-  app: AppAddress,
-  question: MonitoringQuestion,
+  asked: Asked,
   components: readonly MonitoredComponent[],
   items: readonly string[],
 ): Promise<readonly ComponentMonitor[] | undefined> {
-  const found = await Promise.all(items.map((item) => seriesOf(client, app, question, components, item)));
+  const found = await Promise.all(items.map((item) => seriesOf(asked, components, item)));
   if (found.includes(undefined)) return undefined;
   const byItem = found.map((series) => Map.groupBy(series ?? [], ({ serviceId }) => serviceId));
   return components
@@ -115,9 +113,7 @@ async function regionMonitors(
 }
 
 async function seriesOf(
-  client: PlatformClient,
-  app: AppAddress,
-  { start, end, stepSeconds }: MonitoringQuestion,
+  { client, app, question: { start, end, stepSeconds } }: Asked,
   components: readonly MonitoredComponent[],
   item: string,
 ): Promise<readonly ComponentSeries[] | undefined> {
@@ -138,11 +134,7 @@ async function seriesOf(
   return found;
 }
 
-async function byApplication(
-  client: PlatformClient,
-  app: AppAddress,
-  question: MonitoringQuestion,
-): Promise<Monitoring> {
+async function byApplication({ client, app, question }: Asked): Promise<Monitoring> {
   const { start, end, stepSeconds, outerOnly } = question;
   const monitors = await client.monitor(app, {
     start,

@@ -1,8 +1,14 @@
+import { ADDRESS, type FieldEffect, inBoth, LOCAL } from '../field-effects.ts';
 import type { KindDeclaration } from '../kind.ts';
 import { applicationIdentities } from './check.ts';
-import { applicationEffects } from './effects.ts';
 import { documentOf } from '../schema.ts';
 import { type ApplicationSpec, applicationSchema } from './spec.ts';
+
+/** An Application is the address of the others: nothing of it is written to the platform. */
+const applicationEffects: readonly FieldEffect[] = [
+  ...['platform', 'team', 'region', 'appId', 'app'].map((name) => inBoth(`spec.${name}`, ADDRESS)),
+  inBoth('spec.health', LOCAL),
+];
 
 export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   kind: 'Application',

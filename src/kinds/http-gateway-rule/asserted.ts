@@ -6,7 +6,7 @@ import type { RawChange, Recording } from '../reconciled.ts';
 import { type RuleField, ruleFields } from './fields.ts';
 import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import { addressOf, protocolOf, type RuleWish } from './steps.ts';
+import { type Addressed, addressOf, protocolOf, type RuleWish } from './steps.ts';
 
 /**
  * The row of a rule that is as its manifest says.
@@ -144,13 +144,7 @@ export function nameOfKey(key: string): string {
 }
 
 /** For people: `www.example.com/`, or `https://www.example.com/`. */
-export function where(rule: {
-  readonly domain: string;
-  readonly path: string;
-  readonly protocol?: unknown;
-  readonly certificateId?: unknown;
-  readonly certificate?: unknown;
-}): string {
+export function where(rule: Omit<Addressed, 'serviceId' | 'port'>): string {
   return `${protocolOf(rule) === 'https' ? 'https://' : ''}${rule.domain}${rule.path}`;
 }
 

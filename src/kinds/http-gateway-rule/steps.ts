@@ -2,12 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { Step } from '../reconciled.ts';
 
 /** A rule's fields in the manifest's words: what a create sends, and an update as a whole. */
-export interface RuleWish extends JsonObject {
-  readonly serviceId: string;
-  readonly port: number;
-  readonly domain: string;
-  readonly path: string;
-}
+export type RuleWish = JsonObject & Omit<RuleAddress, 'protocol'>;
 
 /** Of a rule that was deleted to be created again. */
 export interface CreatedAgain extends JsonObject {
@@ -42,11 +37,7 @@ export interface RuleAddress {
   readonly path: string;
 }
 
-interface Addressed {
-  readonly serviceId: string;
-  readonly port: number;
-  readonly domain: string;
-  readonly path: string;
+export interface Addressed extends Omit<RuleAddress, 'protocol'> {
   /** As a server says it; absent in a manifest and in a wish, whose certificate decides. */
   readonly protocol?: unknown;
   readonly certificateId?: unknown;

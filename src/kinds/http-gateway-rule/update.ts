@@ -56,7 +56,7 @@ export function updateRule(
   const refused =
     recreation !== undefined && 'hold' in recreation ? [recreation.hold] : immutableHold(context, mine, immutable);
   const holds = [...(later.length > 0 ? [] : refused), ...unseenHold(context, unseen)];
-  if (changes.length === 0) return { ...base, holds, ...standing(context, present, { mine, row, target, held }) };
+  if (changes.length === 0) return { ...base, holds, ...standing(context, present, mine, row, target.key, held) };
   const refusal = cannotUpdate(context, present, changes);
   if (refusal !== undefined) return { ...base, holds: [refusal, ...holds] };
   const update: StepProposal<RuleStep> = {
@@ -102,17 +102,10 @@ function recreationOf(
 function standing(
   context: ObservedContext,
   present: RuleRecord,
-  {
-    mine,
-    row,
-    target: { key },
-    held,
-  }: {
-    readonly mine: OwnedObject | undefined;
-    readonly row: OwnedObject | undefined;
-    readonly target: WantedAddress;
-    readonly held: readonly RawChange[];
-  },
+  mine: OwnedObject | undefined,
+  row: OwnedObject | undefined,
+  key: string,
+  held: readonly RawChange[],
 ): Pick<Difference, 'waits' | 'notes' | 'settled'> {
   const { memory, nowMs } = context;
   const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);

@@ -1,10 +1,29 @@
+import { ADDRESS, CREATION_ONLY, type FieldEffect, inBoth, LOCAL } from '../field-effects.ts';
 import type { Identity, KindDeclaration, OtherResources, SpecProblem } from '../kind.ts';
-import { installEffects } from './effects.ts';
 import { documentOf } from '../schema.ts';
 import { storeInstallSchema, type StoreInstallSpec } from './spec.ts';
 import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
 import { durationProblems } from '../problems.ts';
+
+/** An install happens once. Only its version changes afterwards, and only the images of the components show that. */
+const installEffects: readonly FieldEffect[] = [
+  inBoth('spec.application', ADDRESS),
+  inBoth('spec.store', { change: 'hold', readBack: 'never' }),
+  {
+    path: 'spec.model.id',
+    documented: { change: 'hold', readBack: 'never' },
+    extended: { change: 'hold', readBack: 'own listing' },
+  },
+  {
+    path: 'spec.model.version',
+    documented: { change: 'hold', readBack: 'never' },
+    extended: { change: 'update', readBack: 'images of the components' },
+  },
+  inBoth('spec.build', CREATION_ONLY),
+  inBoth('spec.wait', LOCAL),
+  inBoth('spec.allowSecondCopy', LOCAL),
+];
 
 export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   kind: 'StoreInstall',
