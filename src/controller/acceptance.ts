@@ -3,6 +3,7 @@ import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
+import { amount } from '../plan/words.ts';
 import { guardRemovals, guardSource, type SourceFacts } from '../reconcile/guards.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { LoadedSource } from '../source/contents.ts';
@@ -53,7 +54,7 @@ export async function accept(
   const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
   const [empty] = guardSource({ ...size, largest: undefined, succession: undefined }, owned);
   if (empty !== undefined) {
-    const remedy = `Put the manifests back; if nothing is really wanted any more, start the daemon once with ${empty.override}.`;
+    const remedy = `Restore the manifests. If the source should be empty, start the daemon once with ${empty.override}.`;
     return {
       type: 'refused',
       problems: [],
@@ -88,8 +89,8 @@ function faulty({ revision }: SourceReading, problems: readonly Problem[], clock
   const more = problems.length - shown.length;
   return {
     code: 'source/faulty',
-    message: `${revision} has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`} and was not taken; what was accepted before stands. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
-    remedy: 'Correct the manifests and commit again (`portolan validate` shows every fault); it is taken up by itself.',
+    message: `${revision} was rejected because of ${amount(problems.length, 'error')}; the source accepted before stays in force. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    remedy: 'Correct the manifests and commit again. `portolan validate` shows every error.',
     atMs: clock.now(),
   };
 }

@@ -6,6 +6,7 @@ import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, 
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { amount } from '../plan/words.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
 import { driftDetail, followDrift } from './drift.ts';
@@ -114,7 +115,7 @@ function turns(
   }
   if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0) {
     const { failures } = former;
-    const message = `${id} is as the source says again, after ${failures} failed attempts`;
+    const message = `${id} is in sync again after ${amount(failures, 'failed attempt')}`;
     events.push(draftEvent('application.recovered', 'info', message, { detail: { failures } }));
   }
   const before = conditionOf(former, 'Healthy');
@@ -176,10 +177,10 @@ function driftNews(
   const fields = drift.changes.map(({ path }) => path).join(', ');
   if (results.some(({ status, action }) => status === 'done' && action.resource === resource))
     return {
-      event: draftEvent('drift.healed', 'info', `${resource}: ${fields} put right`, facts),
+      event: draftEvent('drift.healed', 'info', `${resource}: corrected ${fields}`, facts),
       lines: [line('drift-healed', { resource, ...detail })],
     };
-  const message = `${resource}: ${fields} as applied again, without our doing`;
+  const message = `${resource}: drift of ${fields} ended without a change by Portolan`;
   return { event: draftEvent('drift.gone', 'info', message, facts), lines: [] };
 }
 
@@ -187,7 +188,7 @@ function driftNews(
 export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
   const fields = drift.changes.map(
     ({ path, before, after }) =>
-      `${path} is ${JSON.stringify(before ?? null)}, wanted ${JSON.stringify(after ?? null)}`,
+      `${path} is ${JSON.stringify(before ?? null)}, should be ${JSON.stringify(after ?? null)}`,
   );
   const detail = driftDetail(drift, nowMs);
   const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
@@ -213,7 +214,7 @@ function holdEvents(former: readonly ResourceStatus[], holds: readonly Hold[]): 
     return draftEvent('hold.added', 'warning', `${resource} is held: ${message} ${remedy}`, { resource, detail });
   });
   const released = without(before, holds).map(({ resource, code }) => {
-    const message = `${resource} is not held any more (${code})`;
+    const message = `the hold on ${resource} was released (${code})`;
     return draftEvent('hold.released', 'info', message, { resource, detail: { code } });
   });
   return [...added, ...released];
@@ -248,13 +249,13 @@ function nextOf(
   };
   for (const result of results) if (result.status === 'in-doubt') lookAt(result.untilMs, 'a write in doubt');
   for (const { untilMs } of plan?.holds ?? []) lookAt(untilMs, 'a write in doubt');
-  for (const { untilMs } of waits) lookAt(Math.min(untilMs, nowMs + LOOK_EVERY_MS), 'an install that must come to run');
-  lookAt(passed.ripeMs, 'a removal whose time has come');
+  for (const { untilMs } of waits) lookAt(Math.min(untilMs, nowMs + LOOK_EVERY_MS), 'an install that is not ready yet');
+  lookAt(passed.ripeMs, 'a removal that is due');
   lookAt(healthLookMs, 'health after a change');
   const { pause } = passed;
   if (pause?.type === 'region') lookAt(nowMs + REGIONS_EVERY_MS, 'its region');
   if (pause !== null && 'untilMs' in pause) lookAt(pause.untilMs, 'the end of a pause');
-  if (isUnfinished(passed, plan)) lookAt(nowMs + LOOK_EVERY_MS, 'what came up during the last pass');
+  if (isUnfinished(passed, plan)) lookAt(nowMs + LOOK_EVERY_MS, 'new actions after the last pass');
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
   // A margin, so that the pass does not come just before its time.
   return first === undefined

@@ -59,10 +59,10 @@ export const unknown = (reason: string, message = ''): ConditionState => ({ stat
 
 /** Conditions before the first observation. */
 export const unseen: ConditionStates = {
-  Ready: unknown('NotObserved', 'it has not been looked at yet'),
-  Reconciling: yes('Queued', 'it is about to be looked at'),
+  Ready: unknown('NotObserved', 'not observed yet'),
+  Reconciling: yes('Queued', 'its first pass is due'),
   Stalled: no('Queued'),
-  Healthy: unknown('NotObserved', 'it has not been looked at yet'),
+  Healthy: unknown('NotObserved', 'not observed yet'),
 };
 
 /** Returns the conditions of an application after a pass. */
@@ -94,7 +94,8 @@ function ready(findings: Findings): ConditionState {
   const [hold] = plan.holds;
   if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
   if (error !== undefined) return no('Failing', error.message);
-  if (inDoubt.size > 0) return no('InDoubt', `of ${[...inDoubt].join(', ')} nobody knows yet what was carried out`);
+  if (inDoubt.size > 0)
+    return no('InDoubt', `writes in doubt, which may have been carried out: ${[...inDoubt].join(', ')}`);
   if (plan.actions.length > 0) {
     const changes = plan.actions.filter(({ continues }) => continues === undefined);
     const summaries = changes.slice(0, 3).map(({ resource, summary }) => `${resource}: ${summary}`);
@@ -104,9 +105,10 @@ function ready(findings: Findings): ConditionState {
   }
   if (plan.deferred.length + waits.length > 0)
     return no('Waiting', waits[0]?.message ?? `waits for ${plan.deferred[0]?.waitsFor}`);
-  if (drifts.size > 0) return no('Drifted', `${[...drifts.keys()].join(', ')}: only reported, by annotation`);
+  if (drifts.size > 0)
+    return no('Drifted', `${[...drifts.keys()].join(', ')}: only reported, because of the annotation`);
   const aside = plan.notes.some(({ code }) => code.startsWith('reconcile/'));
-  return yes('InSync', aside ? 'what is compared is as the source says' : 'as the source says');
+  return yes('InSync', aside ? 'all that is compared is in sync with the source' : 'in sync with the source');
 }
 
 /** Returns whether work continues by itself, or requires manual action. */
@@ -116,7 +118,7 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
     Stalled: yes(reason, message),
     Reconciling: reconciling,
   });
-  const retrying = yes('Retrying', 'it is tried again by itself');
+  const retrying = yes('Retrying', 'it is retried automatically');
   if (approval !== null)
     return stalled(
       'ApprovalNeeded',
@@ -129,7 +131,7 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
     return stalled('Failing', `${error.message} ${error.remedy}`, retrying);
   if (error !== undefined || failed.size > 0) return { Stalled: no('Retrying'), Reconciling: retrying };
   if (pause !== null) return { Stalled: no('Paused'), Reconciling: no('Paused', pauseMessage(pause)) };
-  const settling = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is looked at again' : undefined);
+  const settling = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is checked again' : undefined);
   if (settling !== undefined) return { Stalled: no('Settling'), Reconciling: yes('Settling', settling) };
   const isBusy = plan !== undefined && plan.actions.length + plan.deferred.length + waits.length > 0;
   return { Stalled: no('Progressing'), Reconciling: isBusy ? yes('Progressing') : no('Idle') };
@@ -209,7 +211,7 @@ function resourceConditions(
   const isOf = (one: { readonly resource: ResourceId }): boolean => one.resource === id;
   if (modeOf(resource) === 'suspend')
     return stands(
-      unknown('Suspended', 'by its annotation portolan/reconcile: nothing is compared or changed'),
+      unknown('Suspended', 'suspended by its annotation portolan/reconcile: it is neither compared nor changed'),
       no('Suspended'),
       yes('Suspended'),
     );
@@ -227,13 +229,18 @@ function resourceConditions(
     const text = actions.map(({ summary }) => summary).join('; ');
     return approval === null
       ? stands(no('Pending', text), yes('Pending', text), no('Pending'))
-      : stands(no('ApprovalNeeded', text), no('ApprovalNeeded'), yes('ApprovalNeeded', 'a person must approve it'));
+      : stands(no('ApprovalNeeded', text), no('ApprovalNeeded'), yes('ApprovalNeeded', 'it requires an approval'));
   }
   const deferred = plan.deferred.find(isOf);
   const wait = waits.find(isOf)?.message ?? (deferred && `waits for ${deferred.waitsFor}`);
   if (wait !== undefined) return stands(no('Waiting', wait), yes('Waiting'), no('Waiting'));
-  if (drifts.has(id)) return stands(no('Drifted', 'only reported, by annotation'), no('Drifted'), no('Drifted'));
+  if (drifts.has(id))
+    return stands(no('Drifted', 'only reported, because of the annotation'), no('Drifted'), no('Drifted'));
   if (plan.notes.some((note) => note.resource === id && note.changes !== undefined))
-    return stands(no('Reported', 'only reported, by annotation'), no('Reported'), no('Reported'));
-  return stands(inSync.has(id) ? yes('InSync', 'as the source says') : unknown('NotCompared'), no('Idle'), no('Idle'));
+    return stands(no('Reported', 'only reported, because of the annotation'), no('Reported'), no('Reported'));
+  return stands(
+    inSync.has(id) ? yes('InSync', 'in sync with the source') : unknown('NotCompared'),
+    no('Idle'),
+    no('Idle'),
+  );
 }

@@ -43,7 +43,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     queue: new WorkQueue({
       ...options,
       concurrency: slots.concurrency,
-      onError: (key, error) => log.error(`a fault of Portolan itself: ${faultOf(error)}`, { application: key }),
+      onError: (key, error) => log.error(`a bug in Portolan: ${faultOf(error)}`, { application: key }),
     }),
     records: new Map(),
     claims: new Map(),
@@ -101,7 +101,7 @@ export class Controller {
     });
     feed.start((state) => this.#tell(state));
     this.#keepTime().catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${faultOf(error)}`);
     });
     after(clock, FIRST_READING_MS, this.#stop.signal, () => {
       void this.#inTurn(async () => follow(this.#core, await this.#core.intake.restore()));
@@ -113,8 +113,8 @@ export class Controller {
    * @returns false if the work took longer than the settings allow; the rest of it is abandoned.
    */
   async drain(): Promise<boolean> {
-    this.#stop.abort(new Error('the controller ends'));
-    this.#core.events.publish(draftEvent('controller.draining', 'info', 'nothing new is begun'));
+    this.#stop.abort(new Error('the controller stops'));
+    this.#core.events.publish(draftEvent('controller.draining', 'info', 'the controller stops: no new work starts'));
     const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
       .then(() => this.#core.intake.settled())
       .then(() => true);
@@ -128,7 +128,7 @@ export class Controller {
     giveUp.abort();
     if (!isWhole)
       this.#options.log.error(
-        `not all that was under way ended within ${drainMs / 1000} s; the next start settles it by observation`,
+        `the work in progress did not end within ${drainMs / 1000} s; the next start resolves it by observation`,
       );
     return isWhole;
   }
@@ -139,7 +139,7 @@ export class Controller {
     await this.#inTurn(async () => {
       former = [...this.#passes];
       this.#core.configuration = configuration;
-      this.#core.events.publish(draftEvent('controller.reloaded', 'info', 'the configuration was read again'));
+      this.#core.events.publish(draftEvent('controller.reloaded', 'info', 'the configuration was reloaded'));
       await follow(this.#core, await this.#core.intake.again());
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });
@@ -188,7 +188,7 @@ export class Controller {
           expected(this.#core, error);
           this.#hasWaited = true;
           this.#againSoon();
-        } else this.#options.log.error(`a fault of Portolan itself: ${faultOf(error)}`);
+        } else this.#options.log.error(`a bug in Portolan: ${faultOf(error)}`);
       }
     });
     return this.#turn;
@@ -245,7 +245,7 @@ export class Controller {
   async #retrySource(): Promise<void> {
     const { workbench, log, feed } = this.#options;
     if (!(await workbench.forgetFailures())) return;
-    log.info('the source is read again: somebody asked for it');
+    log.info('the source is read again because a sync was requested');
     const taken = await this.#core.intake.retry();
     feed.retry();
     await follow(this.#core, taken);

@@ -16,6 +16,7 @@ import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
 import { unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Account } from './account.ts';
+import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions } from './core.ts';
 import { keepFact, keepRecord, type AppRecord } from './ledger-records.ts';
 import { keepGone, remainingMs, watch } from './removal-age.ts';
@@ -108,7 +109,7 @@ export class DaemonPolicy implements PassPolicy {
 
   withheld({ scope }: Prepared): SkipReason | undefined {
     const pause = this.#core.gates.pauseOf(this.#record, scope);
-    return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };
+    return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };
   }
 
   async reserve(
@@ -201,11 +202,6 @@ export class DaemonPolicy implements PassPolicy {
     const sinceMs = approval?.digest === digest ? approval.sinceMs : this.#nowMs;
     return { digest, refusals, sinceMs };
   }
-}
-
-function pauseWords(pause: Pause): string {
-  if (pause.type === 'suspended') return `${pause.by} suspended the application (${pause.reason})`;
-  return pause.type === 'window' ? `the window "${pause.window}" allows no change now` : `its region is paused`;
 }
 
 /**

@@ -121,7 +121,7 @@ export class Delivery<T> {
       this.#drop('overflow');
       if (!this.#overflowing)
         this.#options.log.warn(
-          'more is to be told than the receiver takes: the oldest messages are dropped, and counted. Narrow its rules, or raise ratePerMinute',
+          'the receiver gets more messages than it accepts: the oldest are dropped and counted. Narrow its rules, or raise ratePerMinute',
           { receiver: this.#options.receiver, waiting: this.#waiting.size },
         );
       this.#overflowing = true;
@@ -227,14 +227,14 @@ function createReport<T>({ receiver, log }: DeliveryOptions<T>): (ending: Ending
   let lost = 0;
   return (ending, waiting) => {
     if (ending.type === 'sent') {
-      if (lost > 0) log.info('the receiver takes messages again', { receiver, lost });
+      if (lost > 0) log.info('the receiver accepts messages again', { receiver, lost });
       lost = 0;
       return;
     }
     lost += 1;
     if (lost > 1 || ending.reason === 'shutdown') return;
     log.warn(
-      `a message was not delivered: ${ending.why}. What follows for it is tried, and dropped likewise without a further word`,
+      `a message was not delivered: ${ending.why}. Later failures of this receiver are counted, but not logged`,
       { receiver, waiting },
     );
   };

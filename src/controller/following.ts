@@ -208,9 +208,9 @@ function tellAccepted(
     ...(removed.length === 0
       ? []
       : [
-          `no longer named, and what they have stays on the platform and is not looked after: ${someOf(removed, NAMED_MAX)}`,
+          `removed from git, and unmanaged from now on (their resources stay on the platform): ${someOf(removed, NAMED_MAX)}`,
         ]),
-    ...(keeps.length === 0 ? [] : [`it removes nothing: ${keeps.join('; ')}`]),
+    ...(keeps.length === 0 ? [] : [`removals are refused: ${keeps.join('; ')}`]),
   ].join('. ');
   options.log[isQuiet ? 'info' : 'warn'](message);
   const detail = { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) };

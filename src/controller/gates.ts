@@ -84,7 +84,7 @@ export class Gates {
     const detail = { platform: place.platform, region: place.region };
     if (change === 'opened') {
       const because = this.#breaker.state(place)?.because ?? '';
-      const message = `region ${place.region} of ${place.platform} is left alone for a while: ${because}`;
+      const message = `region ${place.region} of ${place.platform} is paused (circuit breaker open): ${because}`;
       this.#tell(draftEvent('circuit.opened', 'error', message, { detail }));
     }
     if (change === 'closed') {
@@ -131,7 +131,7 @@ export class Gates {
   #regionChanged({ platform, region, state, message, sinceMs }: SeenRegion): void {
     const detail = { platform, region, sinceMs };
     if (state === 'paused')
-      return this.#tell(draftEvent('region.paused', 'warning', `${message}: nothing is written to it`, { detail }));
+      return this.#tell(draftEvent('region.paused', 'warning', `${message}: nothing is changed in it`, { detail }));
     this.#tell(draftEvent('region.resumed', 'info', `${message} again`, { detail }));
     this.#wake({ platform, region }, 'region', 'its region is enabled again');
   }

@@ -6,6 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 import { type ConditionState, no, unknown, yes } from './conditions.ts';
 import { PortolanError } from '../model/errors.ts';
 import { resourceId } from '../model/ids.ts';
+import { amount } from '../plan/words.ts';
 import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Core } from './core.ts';
@@ -21,14 +22,14 @@ type RunningFacts = Pick<ApplicationRecord, 'status' | 'componentCount' | 'runni
  */
 export function statusHealth(facts: RunningFacts, dueMs: EpochMs | null, nowMs: EpochMs): ConditionState {
   const { status, componentCount, runningComponentCount } = facts;
-  const counted = `${runningComponentCount} of ${componentCount} components run`;
+  const counted = `${runningComponentCount} of ${amount(componentCount, 'component')} running`;
   if (componentCount === 0) return unknown('NothingRuns', 'it has no components');
   if (status === 'running') return yes('Running', counted);
-  if (dueMs !== null && nowMs < dueMs) return unknown('Progressing', `it was changed and does not run yet: ${counted}`);
-  if (dueMs !== null) return no('NotRunning', `it was changed and did not come to run in time: ${counted}`);
+  if (dueMs !== null && nowMs < dueMs) return unknown('Progressing', `it was changed and is not ready yet: ${counted}`);
+  if (dueMs !== null) return no('NotRunning', `it was changed and did not become ready in time: ${counted}`);
   if (status === 'part_running') return no('PartlyRunning', counted);
   // A platform that cannot reach its cluster says "closed" as well.
-  return unknown('Closed', `the platform calls it "${status}"`);
+  return unknown('Closed', `its status on the platform is "${status}"`);
 }
 
 /** A threshold with the id of its component; `serviceId` is undefined if the threshold applies to every component. */
@@ -90,7 +91,7 @@ function judged({ series, over, min, max }: HealthThreshold, name: string, value
   const bounds = [...(min === undefined ? [] : [`at least ${min}`]), ...(max === undefined ? [] : [`at most ${max}`])];
   return {
     isWithin,
-    text: `${series} of ${name}: ${Number(mean.toPrecision(4))} over ${over}, wanted ${bounds.join(' and ')}`,
+    text: `${series} of ${name}: ${Number(mean.toPrecision(4))} over ${over}, should be ${bounds.join(' and ')}`,
   };
 }
 
@@ -128,7 +129,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
     // Records from before a change say nothing about the time after it.
     return { health: unknown('Progressing', 'it was changed just now'), healthLookMs: nowMs + LOOK_EVERY_MS };
   }
-  if (prepared === undefined) return settled(unknown('Unreachable', 'it could not be looked at'));
+  if (prepared === undefined) return settled(unknown('Unreachable', 'it could not be observed'));
   const { changedMs } = record.kept;
   const former = record.status.conditions.find(({ type }) => type === 'Healthy');
   const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
@@ -143,7 +144,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   }
   const untilMs = changedMs + longestMs(thresholds);
   if (nowMs < untilMs) {
-    const message = `${byStatus.message}; its series are judged at ${new Date(untilMs).toISOString()}`;
+    const message = `${byStatus.message}; its series are evaluated at ${new Date(untilMs).toISOString()}`;
     return { health: unknown('Progressing', message), healthLookMs: untilMs };
   }
   record.kept = { ...record.kept, changedMs: null };
@@ -195,6 +196,6 @@ async function byMonitoring(
     return { ...verdict, message: `${verdict.message} (source: ${sourceInWords(monitoring)})` };
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    return unknown('NoData', `its monitoring history cannot be read: ${error.message}`);
+    return unknown('NoData', `its monitoring data cannot be read: ${error.message}`);
   }
 }

@@ -132,7 +132,7 @@ export class Intake {
         .then(() => keepSource(this.#core.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;
-          log.warn('the accepted source could not be kept for a restart', { why: error.message });
+          log.warn('the accepted source could not be saved for a restart', { why: error.message });
         });
     }
     return { accepted, reading };
@@ -177,7 +177,7 @@ export class Intake {
     const kept = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
     if (kept === undefined || last?.id !== kept.snapshot) {
-      log.warn('nothing of an earlier process can be gone on with; waiting for the source', { source });
+      log.warn('an earlier process saved no source; waiting for the source', { source });
       return undefined;
     }
     const reading = { revision: kept.revision, commit: null, observedMs: clock.now() };
@@ -193,7 +193,7 @@ export class Intake {
     if (problem !== undefined || snapshot !== last.id) {
       const why = problem?.message;
       log.warn(
-        'what was accepted before the restart means something else now (variables, configuration); waiting for the source',
+        'the saved source has another meaning since the restart (variables or configuration changed); waiting for the source',
         { source, why },
       );
       return undefined;
@@ -204,7 +204,7 @@ export class Intake {
     const { revision } = kept;
     this.#accepted = { desired, revision, snapshot, owned, keeps: () => [] };
     this.#acceptedMs = last.acceptedMs;
-    const message = `the source cannot be read yet; going on with ${revision}, which was accepted before the restart, and removing nothing`;
+    const message = `the source cannot be read yet; continuing with ${revision}, which was accepted before the restart, without removals`;
     const facts = { revision, detail: { snapshot, restored: true } };
     events.publish(draftEvent('source.accepted', 'warning', message, facts));
     return { accepted: this.#accepted, reading };

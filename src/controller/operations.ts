@@ -74,7 +74,8 @@ function known({ records }: Core, id: ResourceId): AppRecord {
       code: 'controller/unknown-application',
       disposition: 'invalid',
       message: `The accepted source has no ${id}. Nothing was done.`,
-      remedy: 'Name one of its applications as Application/name; the list of applications has them all.',
+      remedy:
+        'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
     });
   return record;
 }
@@ -86,7 +87,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? clock.now();
       const detail = { by, reason };
-      const message = `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is written for it until it is resumed`;
+      const message = `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is changed for it until it is resumed`;
       await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
         line: line('suspended', { application: id, ...detail }),
@@ -115,14 +116,14 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
           code: 'controller/nothing-to-approve',
           disposition: 'invalid',
           message: `No plan of ${id} waits for an approval. Nothing was done.`,
-          remedy: 'Look at its status: what is held otherwise says itself what releases it.',
+          remedy: 'Check its status: each hold states what releases it.',
         });
       if (approval.digest !== digest)
         throw new PortolanError({
           code: 'controller/other-plan',
           disposition: 'invalid',
-          message: `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: something changed since. Nothing was approved.`,
-          remedy: 'Look at the plan as it is now, and approve that one.',
+          message: `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: it has changed. Nothing was approved.`,
+          remedy: 'Review the present plan, and approve its digest.',
         });
       const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
@@ -158,7 +159,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
       // A sync must observe the present state, so older listings are dropped.
       core.shared?.forget();
       const asked = id === 'all' ? [...records.values()] : [known(core, id)];
-      for (const record of asked) queue.restart(record.id, `asked for by ${by}`);
+      for (const record of asked) queue.restart(record.id, `sync requested by ${by}`);
       core.retrySource();
     },
     async rebind(platform, by, reason) {
@@ -181,7 +182,7 @@ function shown({ queue }: Core, { status, isRunning, id }: AppRecord): Applicati
   const dueMs = queue.nextDueMs(id);
   const nextAttemptMs = dueMs === undefined ? null : Math.round(dueMs);
   if (!isRunning) return { ...status, nextAttemptMs };
-  const running = yes('Running', 'it is being worked on');
+  const running = yes('Running', 'a pass is in progress');
   const conditions = status.conditions.map((one) => (one.type === 'Reconciling' ? { ...one, ...running } : one));
   return { ...status, nextAttemptMs, conditions };
 }

@@ -78,15 +78,15 @@ export function createOutbound(clock: Clock) {
       return await exchange(message, agent, timeoutMs, late.signal);
     } catch (error) {
       if (error instanceof PortolanError) throw error;
-      if (signal.aborted) throw new OutboundError('ABORTED', 'ended before there was an answer');
-      if (late.signal.aborted) throw new OutboundError('TIMEOUT', `no whole answer within ${timeoutMs} ms`);
+      if (signal.aborted) throw new OutboundError('ABORTED', 'stopped before an answer arrived');
+      if (late.signal.aborted) throw new OutboundError('TIMEOUT', `timed out after ${timeoutMs} ms`);
       const code = codeOf(error);
       if (code === 'EFORBIDDEN')
         throw new PortolanError({
           code: 'outbound/forbidden-address',
           disposition: 'invalid',
           message: 'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
-          remedy: 'Correct the name in the configuration, or what the name server says of it.',
+          remedy: 'Correct the name in the configuration, or its record on the name server.',
         });
       throw new OutboundError(code, `no answer: ${code}`);
     } finally {
@@ -145,7 +145,7 @@ function wireAddress(address: string | Secret): URL {
   const url = URL.parse(text);
   const fault =
     url === null || !/^https?:$/.test(url.protocol)
-      ? 'is no http or https address'
+      ? 'is not an http or https address'
       : url.username !== '' || url.password !== ''
         ? 'holds a user name or password'
         : url.protocol === 'http:' && !isLoopback(url.href)
@@ -159,7 +159,7 @@ function wireAddress(address: string | Secret): URL {
   throw new PortolanError({
     code: 'outbound/invalid-address',
     disposition: 'invalid',
-    message: `the address from the ${origin} ${fault ?? 'is none'}; nothing was sent`,
+    message: `the address from the ${origin} ${fault ?? 'is missing'}; nothing was sent`,
     remedy: 'Set it to an https address, or http://127.0.0.1:PORT for a receiver on this machine.',
   });
 }
@@ -185,8 +185,8 @@ function badHeader(name: string, origin: string | undefined): PortolanError {
   return new PortolanError({
     code: 'outbound/invalid-header',
     disposition: 'invalid',
-    message: `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} cannot stand in a header; nothing was sent`,
-    remedy: 'Check the value for a line break or other characters that are not printable ASCII.',
+    message: `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} has characters that a header cannot have; nothing was sent`,
+    remedy: 'Remove line breaks and other characters that are not printable ASCII from the value.',
   });
 }
 

@@ -49,10 +49,10 @@ export function requireAllowedScope(
   throw new PortolanError({
     code: 'guard/scope',
     disposition: 'invalid',
-    message: `${id} (${position.file}:${position.line}) means ${team}/${region}/${appId ?? spec.app}, and the operator's Settings allow only ${allowed.join(', ')}. Nothing was read for it.`,
+    message: `${id} (${position.file}:${position.line}) is ${team}/${region}/${appId ?? spec.app} on the platform, but the operator's Settings allow only ${allowed.join(', ')}. Nothing was read for it.`,
     remedy:
       appId === undefined
-        ? 'Write spec.team as in spec.scopes.allow of Settings, and spec.appId in place of spec.app.'
+        ? 'Write spec.team as in spec.scopes.allow of Settings, and spec.appId instead of spec.app.'
         : 'Write spec.team as in spec.scopes.allow of Settings, or ask the operator to add the application there.',
   });
 }
@@ -61,8 +61,8 @@ function tooManyRequests(maxRequests: number): PortolanError {
   return new PortolanError({
     code: 'controller/plan-too-large',
     disposition: 'invalid',
-    message: `The plan needs more than ${maxRequests} requests to platforms, and one plan of the API may make no more. It was ended; nothing was changed.`,
+    message: `The plan needs more than ${maxRequests} requests to platforms, the limit for one plan of the API. It was stopped, and nothing was changed.`,
     remedy:
-      'Ask for the plan of one application, send fewer manifests at once, or raise spec.server.planRequests of Settings.',
+      'Request the plan of one application, send fewer manifests at once, or raise spec.server.planRequests of Settings.',
   });
 }

@@ -25,7 +25,7 @@ export function remindOfSuspended(record: AppRecord, notifyAfterMs: number, nowM
   record.kept = { ...kept, asideSince, remindedMs: isDue ? nowMs : long.length === 0 ? null : kept.remindedMs };
   if (!isDue) return [];
   const named = long.map(([name, sinceMs]) => `${name} for ${formatDuration(nowMs - sinceMs)}`).join(', ');
-  const message = `suspended for long: ${named}. Resume it, or take it out of the source; drift of what is suspended is not put right`;
+  const message = `suspended for a long time: ${named}. Resume it, or remove it from the source; drift of suspended resources is not corrected`;
   const detail = { suspended: long.map(([resource, sinceMs]) => ({ resource, sinceMs })) };
   return [draftEvent('application.suspended-long', 'warning', message, { detail })];
 }

@@ -8,7 +8,7 @@ import { draftEvent, type EventDraft } from './events.ts';
 
 /** Returns the event of a pass that is about to send its first write. */
 export function applyStarted(id: ResourceId, revision: string): EventDraft {
-  return draftEvent('apply.started', 'info', `${id} is being made as ${revision} says`);
+  return draftEvent('apply.started', 'info', `${id}: applying ${revision}`);
 }
 
 /** Returns the event of a pass that tried to change something. */
@@ -17,7 +17,7 @@ export function applyFinished(id: ResourceId, revision: string, outcome: Outcome
   const count = (status: ActionResult['status']): number =>
     outcome.results.filter((result) => result.status === status).length;
   const [done, failed, inDoubt, skipped] = [count('done'), count('failed'), count('in-doubt'), count('skipped')];
-  const message = `${id}: ${done} done, ${failed} failed, ${inDoubt} in doubt, ${skipped} not begun (${revision})`;
+  const message = `${id}: ${done} done, ${failed} failed, ${inDoubt} in doubt, ${skipped} skipped (${revision})`;
   const detail = { done, failed, inDoubt, skipped };
   return [draftEvent('apply.finished', failed + inDoubt === 0 ? 'info' : 'warning', message, { detail })];
 }
@@ -56,7 +56,7 @@ function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finish
     }
     case 'in-doubt': {
       const { intent, untilMs, answer } = result;
-      const message = `${name}: nobody knows yet whether it was carried out (${answer.message}); it is looked at again`;
+      const message = `${name}: in doubt, it may have been carried out (${answer.message}); it is checked again`;
       return [draftEvent('action.in-doubt', 'warning', message, { ...facts, detail: { ...about, intent, untilMs } })];
     }
     default:

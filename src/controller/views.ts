@@ -115,6 +115,6 @@ function unknownResource(id: ResourceId): PortolanError {
     code: 'controller/unknown-resource',
     disposition: 'invalid',
     message: `${id} is not among the manifests that were sent. Nothing was planned.`,
-    remedy: 'Correct the name; it is Kind/name.',
+    remedy: 'Correct the name. It has the form Kind/name.',
   });
 }

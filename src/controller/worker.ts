@@ -34,7 +34,7 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
   if (!slots.enter(id, hasFailed, because)) {
     // `leave` names the next application that waits. This timer covers the case that the named one does not use its
     // slot.
-    queue.addAfter(id, PLACE_EVERY_MS, 'waits for a place');
+    queue.addAfter(id, PLACE_EVERY_MS, 'waits for a slot');
     return;
   }
   const done = new AbortController();
@@ -81,7 +81,7 @@ async function onePass(core: Core, record: AppRecord, because: readonly string[]
   }
   record.passes += 1;
   record.isRunning = true;
-  log.debug('looking', { application: record.id, revision, because: because.join(', ') });
+  log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
   const look: FirstLook = { resources: record.status.resources, lines: [] };
   const policy = new DaemonPolicy(core, record, revision, (prepared) =>
     planned(core, record, revision, prepared, look),
@@ -133,7 +133,7 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
     };
   } catch (error) {
     // A bug in a view must not stop the passes of an application.
-    log.error('a view failed, which is a fault of Portolan itself; what was shown before stays', {
+    log.error('a view failed because of a bug in Portolan; the last view stays', {
       application: record.id,
       error: String(error),
     });

@@ -32,7 +32,7 @@ test.for([
     'answers neither way',
     { status: 400, contentType: 'application/json', retryAfter: null, body: '{"code":400,"msg":{"error":"down"}}' },
     'Unknown NoData',
-    'its monitoring history cannot be read',
+    'its monitoring data cannot be read',
   ],
 ] as const)(
   'where the endpoint of the application loses samples and the region %s, health says so and the pass is sound',

@@ -102,7 +102,7 @@ test('a full queue lets go of the oldest, and counts it', async () => {
   expect(run.attempts.map((attempt) => attempt[0])).toEqual(['d', 'e', 'f']);
   expect(run.counted.filter((word) => word === 'ops dropped overflow')).toHaveLength(3);
   // Said once, and again only after it was empty in between.
-  const said = (): number => run.lines.filter((line) => line.startsWith('warn more is to be told')).length;
+  const said = (): number => run.lines.filter((line) => line.startsWith('warn the receiver gets more messages')).length;
   expect(said()).toBe(1);
   for (const item of ['g', 'h', 'i', 'j', 'k']) run.queue.push(item, item);
   expect(said()).toBe(2);
@@ -141,8 +141,8 @@ test('a failing receiver is spoken of once, without the secrets it repeats, and 
   for (const item of ['a', 'b', 'c']) run.queue.push(item, item);
   await run.clock.sleep(10_000);
   expect(run.lines).toEqual([
-    'warn a message was not delivered: it answered 400: its words with [secret]. What follows for it is tried, and dropped likewise without a further word receiver=ops waiting=2',
-    'info the receiver takes messages again receiver=ops lost=2',
+    'warn a message was not delivered: it answered 400: its words with [secret]. Later failures of this receiver are counted, but not logged receiver=ops waiting=2',
+    'info the receiver accepts messages again receiver=ops lost=2',
   ]);
 });
 

@@ -47,7 +47,9 @@ export function commitVerdict(
   const failed = by.get('failed') ?? [];
   const total = counted.length - count('suspended');
   const applied = count('applied') + count('drifted');
-  const aside = [countOf(count('drifted'), 'drifted, and left so'), countOf(count('suspended'), 'suspended')].join('');
+  const aside = [countOf(count('drifted'), 'drifted (only reported)'), countOf(count('suspended'), 'suspended')].join(
+    '',
+  );
   if (failed.length > 0) {
     const names = failed.map(({ id, lastError }) => `${id}${lastError === null ? '' : ` (${lastError.code})`}`);
     return {
@@ -57,9 +59,9 @@ export function commitVerdict(
     };
   }
   if (applied === total)
-    return { commit, state: 'success', description: `${amount(total, 'application')} as this commit says${aside}` };
+    return { commit, state: 'success', description: `${amount(total, 'application')} in sync${aside}` };
   const approval = countOf(count('approval'), 'waiting for approval');
-  const description = `${applied} of ${amount(total, 'application')} as this commit says${approval}${aside}`;
+  const description = `${applied} of ${amount(total, 'application')} in sync${approval}${aside}`;
   return { commit, state: 'pending', description };
 }
 
@@ -82,7 +84,7 @@ function standingOf(application: ApplicationStatus, revision: string | null): St
 
 /** Returns the status of a rejected commit. */
 export function refusal(commit: string, message: string): CommitVerdict {
-  return { commit, state: 'failure', description: `refused: ${message}` };
+  return { commit, state: 'failure', description: `rejected: ${message}` };
 }
 
 /** Returns the status of a commit that a newer one replaced before all of it was applied. */

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
-import { cut } from '../../plan/words.ts';
+import { amount, cut } from '../../plan/words.ts';
 
 /** An event to send, with the number of equal events dropped since the last one. */
 export interface Told {
@@ -71,7 +71,7 @@ export function cloudEvent({ event, repeats }: Told, source: string): JsonObject
 export function slackMessage({ event, repeats }: Told): JsonObject {
   const subject = event.resource ?? event.application;
   const facts = [event.type, ...(event.revision === null ? [] : [shortRevision(event.revision)])];
-  if (repeats > 0) facts.push(`${repeats} more like it before`);
+  if (repeats > 0) facts.push(`${amount(repeats, 'equal event')} before`);
   const head = `*${event.severity}*${subject === null ? '' : ` ${escaped(subject)}`}`;
   const text = `${head}: ${escaped(safeText(event.message))}`;
   return { text: `${cut(text, SLACK_TEXT_CHARS_MAX)}\n_${escaped(facts.join(', '))}_` };

@@ -206,8 +206,8 @@ test('a redirect is not followed: what is sent is for one place', async () => {
 test.for([
   ['http://receiver.example.com/hunter2', 'is plain http to another machine'],
   ['https://user:hunter2@receiver.example.com/', 'holds a user name or password'],
-  ['ftp://receiver.example.com/hunter2', 'is no http or https address'],
-  ['hunter2', 'is no http or https address'],
+  ['ftp://receiver.example.com/hunter2', 'is not an http or https address'],
+  ['hunter2', 'is not an http or https address'],
   ['https://169.254.169.254/hunter2', 'is a link-local or metadata address'],
   ['https://0xa9fea9fe/hunter2', 'is a link-local or metadata address'],
   ['https://[fe80::1]/hunter2', 'is a link-local or metadata address'],
@@ -268,8 +268,8 @@ test('a commit goes from pending to success, and each state is set once', async 
   api.emit(event({ type: 'drift.detected' }));
   await scene.close(GRACE_MS);
   expect(statuses().map(({ state, description }) => `${state}: ${description}`)).toEqual([
-    'pending: 0 of 2 applications as this commit says',
-    'success: 2 applications as this commit says',
+    'pending: 0 of 2 applications in sync',
+    'success: 2 applications in sync',
   ]);
   expect(statuses()[0]?.path).toBe(`/repos/acme/shop/statuses/${COMMIT}`);
   expect(forge.received[0]?.headers.authorization).toBe('Bearer hunter2-token');
@@ -300,11 +300,11 @@ test('a failure is told, its recovery too; a commit that is refused or supersede
   await scene.sent(5);
   await scene.close(GRACE_MS);
   expect(said()).toEqual([
-    '0123456 pending: 0 of 1 application as this commit says',
-    'fffffff failure: refused: web.yaml:3:1: bad port',
+    '0123456 pending: 0 of 1 application in sync',
+    'fffffff failure: rejected: web.yaml:3:1: bad port',
     '0123456 pending: superseded by main@ffffffffff before all of it was applied',
-    'fffffff pending: 0 of 1 application as this commit says',
-    'fffffff success: 1 application as this commit says',
+    'fffffff pending: 0 of 1 application in sync',
+    'fffffff success: 1 application in sync',
   ]);
 });
 

@@ -34,48 +34,36 @@ const reported = application('reported', {
 });
 
 test.for<[string, readonly ApplicationStatus[], string]>([
-  ['all applied', [done, done], 'success: 2 applications as this commit says'],
-  ['one applied', [done], 'success: 1 application as this commit says'],
-  ['none at all', [], 'success: 0 applications as this commit says'],
-  ['one under way', [done, behind], 'pending: 1 of 2 applications as this commit says'],
-  ['one that waits for its window', [done, windowed], 'pending: 1 of 2 applications as this commit says'],
-  [
-    'one that waits for approval',
-    [done, guarded],
-    'pending: 1 of 2 applications as this commit says; 1 waiting for approval',
-  ],
+  ['all applied', [done, done], 'success: 2 applications in sync'],
+  ['one applied', [done], 'success: 1 application in sync'],
+  ['none at all', [], 'success: 0 applications in sync'],
+  ['one under way', [done, behind], 'pending: 1 of 2 applications in sync'],
+  ['one that waits for its window', [done, windowed], 'pending: 1 of 2 applications in sync'],
+  ['one that waits for approval', [done, guarded], 'pending: 1 of 2 applications in sync; 1 waiting for approval'],
   ['one that fails', [done, behind, failing], 'failure: 1 of 3 failed: Application/failing (platform/unavailable)'],
   ['one that needs a person', [done, stalled], 'failure: 1 of 2 failed: Application/stalled'],
-  ['one suspended', [done, suspended], 'success: 1 application as this commit says; 1 suspended'],
+  ['one suspended', [done, suspended], 'success: 1 application in sync; 1 suspended'],
   [
     'one suspended, one failing',
     [suspended, failing],
     'failure: 1 of 1 failed: Application/failing (platform/unavailable); 1 suspended',
   ],
-  [
-    'drift that is only reported',
-    [done, reported],
-    'success: 2 applications as this commit says; 1 drifted, and left so',
-  ],
+  ['drift that is only reported', [done, reported], 'success: 2 applications in sync; 1 drifted (only reported)'],
   [
     'drift that is to be healed',
     [done, { ...reported, resources: [resource('web', { drift })] }],
-    'pending: 1 of 2 applications as this commit says',
+    'pending: 1 of 2 applications in sync',
   ],
   [
     'a failure that is of the commit before',
     [{ ...failing, lastAttemptedRevision: OLD }],
-    'pending: 0 of 1 application as this commit says',
+    'pending: 0 of 1 application in sync',
   ],
-  [
-    'a failure after it was applied',
-    [{ ...failing, lastAppliedRevision: REVISION }],
-    'success: 1 application as this commit says',
-  ],
+  ['a failure after it was applied', [{ ...failing, lastAppliedRevision: REVISION }], 'success: 1 application in sync'],
   [
     'drift after it was applied',
     [{ ...done, conditions: [condition('Ready', 'False')] }],
-    'success: 1 application as this commit says',
+    'success: 1 application in sync',
   ],
 ])('%s', ([, applications, expected]) => {
   const verdict = commitVerdict(sourceStatus, applications, {});

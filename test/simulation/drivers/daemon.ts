@@ -192,7 +192,7 @@ export class Daemon extends DriverProcess {
     };
   }
 
-  /** A fault of Portolan itself is only logged by the controller: here it fails the schedule. */
+  /** A bug in Portolan is only logged by the controller: here it fails the schedule. */
   #log(): Log {
     const { world } = this;
     return {
@@ -200,7 +200,7 @@ export class Daemon extends DriverProcess {
       info() {},
       warn() {},
       error: (message) => {
-        if (message.includes('a fault of Portolan itself')) world.violate('BUG', message);
+        if (message.includes('a bug in Portolan')) world.violate('BUG', message);
       },
     };
   }

@@ -171,7 +171,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a pause withholds nothing of what is under way',
     file: 'controller/daemon-policy.ts',
-    find: "return pause === null ? undefined : { type: 'paused', by: pauseWords(pause) };",
+    find: "return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };",
     replace: 'return pause === null ? undefined : undefined;',
     rightly: ['I-WINDOW', 'I-SUSPENDED'],
     seed: 22,
