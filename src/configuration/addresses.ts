@@ -3,12 +3,12 @@ import { problemAt } from '../kinds/problems.ts';
 
 const LOOPBACK = /^(localhost|127\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}|\[::1\])$/;
 
-/** True for an address on this machine, where plain http gives nothing away. */
+/** Returns whether an address is on this machine, where plain http discloses nothing. */
 export function isLoopback(url: string): boolean {
   return URL.canParse(url) && LOOPBACK.test(new URL(url).hostname);
 }
 
-/** What a pattern cannot say about an address: it must parse, and http is for this machine unless allowed. */
+/** Returns the problems that a pattern cannot detect: an address must parse, and http is only for this machine unless allowed. */
 export function addressProblems(url: string, allowPlainHttp: boolean, path: string): readonly SpecProblem[] {
   if (!URL.canParse(url)) {
     const message = `${JSON.stringify(url)} is not an address`;

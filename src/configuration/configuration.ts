@@ -14,7 +14,7 @@ import { type Override, Overriding } from './overrides.ts';
 import type { OperatorNames } from '../manifest/relations.ts';
 import { validateDocument } from '../manifest/validate.ts';
 
-/** The operator's configuration file, defaults filled in. Secrets in it are references, not yet read. */
+/** The operator's configuration with its defaults. Secrets in it are references that are not read yet. */
 export interface Configuration {
   readonly platforms: ReadonlyMap<string, PlatformSettings>;
   readonly stores: ReadonlyMap<string, StoreSpec>;
@@ -22,12 +22,12 @@ export interface Configuration {
 }
 
 export interface LoadedConfiguration {
-  /** Everything at its default and nothing named as soon as there is one problem. */
+  /** The defaults without platforms and stores if there is a problem. */
   readonly configuration: Configuration;
   readonly problems: readonly Problem[];
 }
 
-/** The settings of a file that has no `kind: Settings`. */
+/** Returns the settings for a file without a document of `kind: Settings`. */
 export function defaultSettings(): Settings {
   const document = { apiVersion: API_VERSION, kind: 'Settings', spec: {} };
   validateDocument(settingsDeclaration, document);
@@ -35,10 +35,10 @@ export function defaultSettings(): Settings {
 }
 
 /**
- * Reads the operator's configuration file. `${NAME}` means nothing in it: values come from the file, secrets from
- * where its references say. Pure, and never throws.
- * @param kinds all kinds, so that a manifest in the file is called by its name.
- * @param overrides what flags and variables say in place of the file; it is held to the same rules.
+ * Reads the operator's configuration file. Variables `${NAME}` are not replaced in it, and its secrets are references. Pure,
+ * and never throws.
+ * @param kinds all kinds, so that a message about a manifest in the file can name its kind.
+ * @param overrides values of flags and variables that replace those of the file. The same rules apply to them.
  */
 export function loadConfiguration(
   kinds: Declarations,
@@ -68,7 +68,7 @@ export function loadConfiguration(
   return { configuration: { platforms, stores, settings: settings ?? defaultSettings() }, problems: [] };
 }
 
-/** What manifests may refer to. */
+/** Returns the names that manifests may refer to. */
 export function operatorNames({ platforms, stores }: Configuration): OperatorNames {
   return { platforms: new Set(platforms.keys()), stores: new Set(stores.keys()) };
 }

@@ -11,10 +11,10 @@ function byKind(declarations: readonly KindDeclaration<never>[]): Declarations {
   return new Map(declarations.map((one) => [one.kind, one as KindDeclaration<unknown>]));
 }
 
-/** Kinds of the operator's configuration. Nothing reconciles them, so their number is fixed. */
+/** The kinds of the operator's configuration. They are not reconciled, so their number is fixed. */
 export const operatorDeclarations = byKind([platformDeclaration, storeDeclaration, settingsDeclaration]);
 
-/** Every kind of document there is, by `kind`. */
+/** All kinds of documents, by `kind`. */
 export const kindDeclarations: Declarations = new Map([
   ...byKind([applicationDeclaration, storeInstallDeclaration, componentDeclaration, httpGatewayRuleDeclaration]),
   ...operatorDeclarations,

@@ -3,8 +3,8 @@ import type { SpecProblem } from '../kinds/kind.ts';
 import { problemAt } from '../kinds/problems.ts';
 
 /**
- * Addresses that no receiver has: link-local ones, and those at which clouds hand out credentials of the machine. Private
- * addresses are allowed, because receivers of a company are there; the operator's configuration names them.
+ * The addresses that no receiver has: link-local ones, and those of cloud metadata services, which return credentials of the
+ * machine. Private addresses are allowed, because receivers of a company use them and only the operator can configure them.
  */
 const FORBIDDEN = forbidden();
 
@@ -22,7 +22,7 @@ function forbidden(): BlockList {
   return list;
 }
 
-/** @param host as `URL.hostname` has it: a name, an IPv4 address, or an IPv6 address in brackets. */
+/** Returns whether a host is forbidden. @param host a name, an IPv4 address, or an IPv6 address in brackets, as in `URL.hostname`. */
 export function isForbiddenHost(host: string): boolean {
   const name = host.replace(/^\[|\]$/g, '').toLowerCase();
   const family = isIP(name);
@@ -30,7 +30,7 @@ export function isForbiddenHost(host: string): boolean {
   return /^(?:metadata|metadata\.google\.internal|instance-data(?:\..*)?)\.?$/.test(name);
 }
 
-/** Such an address in the operator's configuration. */
+/** Returns the problem of a forbidden address in the operator's configuration. */
 export function forbiddenHost(text: string | undefined, path: string): readonly SpecProblem[] {
   const url = text === undefined ? null : URL.parse(text);
   if (url === null || !isForbiddenHost(url.hostname)) return [];

@@ -2,7 +2,7 @@ import { type DurationText, durationMsOf } from '../model/duration.ts';
 import type { JsonObject } from '../model/json.ts';
 import { DURATION_PATTERN, SHORT_TIME_PATTERN } from '../kinds/schema.ts';
 
-/** A checked spec with its durations in milliseconds: `timeout: '30s'` is `timeoutMs: 30000`. */
+/** A validated spec with its durations in milliseconds: `timeout: '30s'` becomes `timeoutMs: 30000`. */
 export type Loaded<T> = T extends readonly (infer Item)[]
   ? readonly Loaded<Item>[]
   : T extends object
@@ -17,7 +17,7 @@ export type Loaded<T> = T extends readonly (infer Item)[]
 
 const DURATIONS: readonly unknown[] = [DURATION_PATTERN, SHORT_TIME_PATTERN];
 
-/** Reads every duration of a spec, once. @param schema what the spec has passed. */
+/** Converts every duration of a spec. @param schema the schema that the spec has passed. */
 export function load<T>(schema: JsonObject, spec: T): Loaded<T> {
   return loadValue(schema, spec) as Loaded<T>;
 }

@@ -9,12 +9,12 @@ import { formatPath } from '../manifest/paths.ts';
 import { didYouMean } from '../manifest/suggest.ts';
 import { textOfScalar } from '../manifest/values.ts';
 
-/** One value of the operator's configuration that a flag or a variable gives in place of the file. */
+/** One value of the operator's configuration from a flag or a variable, which takes precedence over the file. */
 export interface Override {
-  /** As messages name it: `--set prune.maxShare`, `$PORTOLAN_SET_PRUNE_MAX_SHARE`. Never the value. */
+  /** The name in messages: `--set prune.maxShare`, `$PORTOLAN_SET_PRUNE_MAX_SHARE`. Never the value. */
   readonly origin: string;
   readonly kind: string;
-  /** `metadata.name`; undefined for Settings, of which there is one. A variable spells it in its own way. */
+  /** `metadata.name`; undefined for Settings, of which there is one. A variable has its own spelling of it. */
   readonly name: { readonly exact: string } | { readonly variable: string } | undefined;
   readonly field: SettingField;
   readonly text: string;
@@ -22,10 +22,10 @@ export interface Override {
 
 const VARIABLE_PREFIX = 'PORTOLAN_SET_';
 const SETTINGS = 'Settings';
-/** Operator's kinds of which there may be several; their settings are named with the document. */
+/** The operator's kinds that may have several documents. Their settings are named with the document. */
 const NAMED_KINDS = [...operatorDeclarations.values()].filter(({ kind }) => kind !== SETTINGS);
 
-/** The settings of a kind by path without `spec.`: `prune.maxShare`. */
+/** Returns the settings of a kind by their path without `spec.`: `prune.maxShare`. */
 export function settingsOfKind(kind: string): ReadonlyMap<string, SettingField> {
   const declaration = operatorDeclarations.get(kind);
   const fields = declaration === undefined ? [] : settingFields(declaration.specSchema);
@@ -37,16 +37,16 @@ export function settingName({ path }: SettingField): string {
   return path.slice(1).join('.');
 }
 
-/** The variable that gives a setting: `PORTOLAN_SET_PRUNE_MAX_SHARE`, `PORTOLAN_SET_PLATFORM_DEFAULT_URL`. */
+/** Returns the variable of a setting: `PORTOLAN_SET_PRUNE_MAX_SHARE`, `PORTOLAN_SET_PLATFORM_DEFAULT_URL`. */
 export function settingVariable(kind: string, name: string | undefined, field: SettingField): string {
   const document = kind === SETTINGS || name === undefined ? [] : [kind, name];
   return VARIABLE_PREFIX + variableWords([...document, ...field.path.slice(1)]);
 }
 
 /**
- * What variables and flags say, in the order in which the later goes before the earlier: variables first.
+ * Returns the overrides of variables, then those of flags. A later one takes precedence over an earlier one.
  * @param flags `[Kind/name:]path=value` each.
- * @throws PortolanError `invalid` for one that names no setting.
+ * @throws PortolanError `invalid` for an override of an unknown setting.
  */
 export function readOverrides(
   flags: readonly string[],
@@ -83,7 +83,7 @@ function overrideOfVariable(variable: string, text: string): Override {
   for (const { kind } of NAMED_KINDS) {
     const start = `${variableWords([kind])}_`;
     if (!words.startsWith(start)) continue;
-    // The longest first: what stands before it is the name.
+    // The longest field first; the text before it is the name of the document.
     const fields = [...settingsOfKind(kind).values()].sort((left, right) => right.path.length - left.path.length);
     for (const field of fields) {
       const end = `_${variableWords(field.path.slice(1))}`;
@@ -131,7 +131,7 @@ export class Overriding {
     this.#overrides = overrides;
   }
 
-  /** Puts each into its document; where there is none, makes one. */
+  /** Writes each override into its document, and creates that where there is none. */
   amend(parsed: readonly ParsedDocument[]): readonly ParsedDocument[] {
     const documents = [...parsed];
     for (const override of this.#overrides) {
@@ -146,7 +146,7 @@ export class Overriding {
     return documents;
   }
 
-  /** Says the flag or variable in place of a file's line, for a fault of what it gave. */
+  /** Returns the problem with the flag or variable as its position, if that gave the value. */
   place(problem: Problem): Problem {
     const cause = this.cause(problem.resource, problem.path);
     if (cause === undefined) return problem;
@@ -154,7 +154,7 @@ export class Overriding {
     return { ...rest, position: { file: cause.origin, line: 1, column: 1, of: 'option' } };
   }
 
-  /** The override that a value comes from: the last that gave it, or made the document that it should be in. */
+  /** Returns the override that a value comes from: the last one that set it, or the one that created its document. */
   cause(resource: string | undefined, path: string): Override | undefined {
     const own = this.#targets.filter(({ kind, name }) => resource === `${kind}/${name}`);
     const at = own.findLast(({ override: { field } }) => {
@@ -176,13 +176,13 @@ export function isMeant(
   return 'exact' in name ? own === name.exact : variableWords([own]) === name.variable;
 }
 
-/** The name of an operator's document, which some kinds need not say. */
+/** Returns the name of an operator's document; some kinds have a default. */
 function nameIn(contents: unknown): string {
   const declaration = operatorDeclarations.get(textAt(contents, ['kind']) ?? '');
   return textAt(contents, ['metadata', 'name']) ?? declaration?.defaultName ?? '';
 }
 
-/** Without `locate`, which remembers the keys of a map: some are still to come. */
+/** Returns the text at a path. It does not use `locate`, which caches the keys of a map: overrides add some. */
 export function textAt(contents: unknown, path: readonly string[]): string | undefined {
   const found: unknown = isMap(contents) ? contents.getIn(path) : undefined;
   return typeof found === 'string' ? found : undefined;
@@ -203,7 +203,7 @@ function mapOf(entries: Readonly<Record<string, unknown>>): YAMLMap {
   return map;
 }
 
-/** In quotes, so that it is text whatever it looks like. */
+/** Returns a scalar in quotes, so that it is read as text. */
 function text(value: string): Scalar {
   const scalar = new Scalar(value);
   scalar.type = 'QUOTE_DOUBLE';
@@ -215,7 +215,7 @@ function assign(document: YAMLMap, { field, text: value }: Override): void {
   let map = document;
   for (const [index, key] of way.entries()) {
     const pair = map.items.find((item) => isScalar(item.key) && textOfScalar(item.key) === key);
-    // Of a secret's reference only one member may be there.
+    // The reference to a secret may have only one member.
     const isReplaced = field.isOfSecret && index === way.length - 1;
     const next = isMap(pair?.value) && !isReplaced ? pair.value : new YAMLMap();
     put(map, key, next);
@@ -230,7 +230,7 @@ function put(map: YAMLMap, key: string, value: unknown): void {
   else if (pair.value !== value) pair.value = value;
 }
 
-/** Text is taken as it stands; a list may be written with commas; anything else is YAML. */
+/** Returns the node of a value: text as it is, a list with commas, or YAML. */
 function valueNode({ schema }: SettingField, value: string): unknown {
   if (schema['type'] === 'string') return text(value);
   if (schema['type'] === 'array' && !value.trimStart().startsWith('[')) {
@@ -240,12 +240,12 @@ function valueNode({ schema }: SettingField, value: string): unknown {
   }
   const { documents, faults } = parseDocuments(value);
   const [only] = documents;
-  // What is no YAML is text, and the schema says what was wanted in its place.
+  // A value that is not YAML is text; the message of the schema then says what is expected.
   if (documents.length !== 1 || only === undefined || only.broken || faults.length > 0) return text(value);
   const node = only.contents;
   if (isScalar(node) || isMap(node) || isSeq(node))
     visit(node, (_, part) => {
-      // Offsets into this text would be taken for some of the file's.
+      // Offsets into this text must not count as offsets into the file.
       if (isScalar(part) || isMap(part) || isSeq(part)) part.range = null;
     });
   return node;

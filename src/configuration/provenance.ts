@@ -19,31 +19,31 @@ import {
 import { formatPath } from '../manifest/paths.ts';
 import { decode } from '../manifest/text.ts';
 
-/** Where the value of a setting comes from. `absent`: nothing gives it, and it has no default. */
+/** The origin of the value of a setting. `absent`: it is not set and has no default. */
 export type Origin =
   | { readonly type: 'option'; readonly option: string }
   | { readonly type: 'file'; readonly position: Position }
   | { readonly type: 'default' }
   | { readonly type: 'absent' };
 
-/** One setting of the operator's configuration as it is in force. */
+/** One setting of the operator's configuration with its effective value. */
 export interface SettingInForce {
   readonly kind: string;
   /** `metadata.name` of its document. */
   readonly document: string;
   /** `prune.maxShare` */
   readonly name: string;
-  /** The variable that would give it. */
+  /** The environment variable that sets it. */
   readonly variable: string;
-  /** undefined: it has none. */
+  /** undefined: it has no value. */
   readonly value: unknown;
   readonly origin: Origin;
   readonly schema: JsonObject;
 }
 
 /**
- * Every setting of a configuration that was read without a problem, and where its value comes from. A secret's reference
- * shows only the member that is there.
+ * Returns every setting of a valid configuration with the origin of its value. The reference to a secret has only the
+ * members that are set.
  */
 export function settingsInForce(
   configuration: Configuration,
@@ -78,7 +78,7 @@ function valueAt(spec: unknown, path: readonly string[]): unknown {
   return value;
 }
 
-/** The nodes of the file with the overrides in them, searched for the place of a value. */
+/** Finds the origins of values in the nodes of the file with its overrides. */
 class Origins {
   readonly #text: FileText;
   readonly #overriding: Overriding;

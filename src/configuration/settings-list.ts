@@ -1,14 +1,14 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** One value that an operator's document may say, by its path in the document: `spec.prune.maxShare`. */
+/** One value of an operator's document, by its path: `spec.prune.maxShare`. */
 export interface SettingField {
   readonly path: readonly string[];
   readonly schema: JsonObject;
-  /** The reference that it is a part of (`env`, `file`): one of these replaces the other. */
+  /** Whether it is a member of a reference to a secret (`env`, `file`): one of these replaces the other. */
   readonly isOfSecret: boolean;
 }
 
-/** Every value that a schema of `spec` has a place for; lists and free maps are one value each. */
+/** Returns every value that a schema of `spec` allows. A list or a map with free keys is one value. */
 export function settingFields(specSchema: JsonObject): readonly SettingField[] {
   return fieldsOf(specSchema, ['spec'], false);
 }
@@ -20,7 +20,7 @@ function fieldsOf(schema: JsonObject, path: readonly string[], isOfSecret: boole
   return Object.entries(properties).flatMap(([name, field]) => fieldsOf(field, [...path, name], isSecret));
 }
 
-/** `controller.resyncInterval` → `CONTROLLER_RESYNC_INTERVAL`: how a variable spells it. */
+/** Returns the spelling of a variable: `controller.resyncInterval` → `CONTROLLER_RESYNC_INTERVAL`. */
 export function variableWords(words: readonly string[]): string {
   return words
     .map((word) =>

@@ -1,33 +1,33 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 
-/** How a set came of another: the same ids in the same order, of which some say something else. */
+/** The origin of an amended set: a former set with the same ids in the same order, and the changed ids. */
 export interface Amendment {
-  /** undefined when nobody holds it any more. */
+  /** undefined if it was garbage-collected. */
   readonly before: DesiredState | undefined;
   readonly changed: ReadonlySet<ResourceId>;
 }
 
-/** Beyond that a copy of the whole is cheaper than looking twice for each. */
+/** With more amended resources, a copy of the whole set is cheaper than two lookups for each resource. */
 const AMENDED_MAX = 256;
 
-/** Held weakly: each set would otherwise keep the one before alive, back to the first. */
+/** Weak references, because otherwise each set would keep all former sets alive. */
 const amendments = new WeakMap<DesiredState, { before: WeakRef<DesiredState>; changed: ReadonlySet<ResourceId> }>();
 
-/** The set with other resources under ids that it has. What was worked out for it is found again by `amendmentOf`. */
+/** Returns a set in which some resources are replaced. `amendmentOf` returns its origin, for cached results. */
 export function amend(set: DesiredState, resources: ReadonlyMap<ResourceId, Resource>): DesiredState {
   const amended = AmendedSet.of(set, resources);
   amendments.set(amended, { before: new WeakRef(set), changed: new Set(resources.keys()) });
   return amended;
 }
 
-/** undefined for a set that was put together as a whole. */
+/** Returns the origin of an amended set; undefined for other sets. */
 export function amendmentOf(set: DesiredState): Amendment | undefined {
   const amendment = amendments.get(set);
   return amendment && { before: amendment.before.deref(), changed: amendment.changed };
 }
 
-/** A set of which a few resources are others, without a copy of all the rest. */
+/** A set with a few replaced resources, without a copy of the others. */
 class AmendedSet implements DesiredState {
   readonly #base: DesiredState;
   readonly #amended: ReadonlyMap<ResourceId, Resource>;

@@ -4,8 +4,8 @@ import { documentSchema } from '../kinds/schema.ts';
 import { compiler } from './compiler.ts';
 
 /**
- * Makes the function that checks a document of a kind. In the built package this file is replaced by the functions
- * themselves (`.config/validators.ts`): to compile them takes longer than everything else that a plan does.
+ * Returns the function that validates a document of a kind. In the built package, `.config/validators.ts` replaces this file by
+ * the compiled functions, because compiling them takes longer than the rest of a plan.
  */
 export function compileSchema(declaration: KindDeclaration<unknown>): ValidateFunction {
   return compiler().compile(documentSchema(declaration));

@@ -1,9 +1,9 @@
 import { Ajv2020, type Options } from 'ajv/dist/2020.js';
 
-/** Keywords of our own: notes for `explain.ts`, without effect on what is valid. */
+/** Keywords of Portolan for messages, without effect on validation. */
 const NOTES = ['x-expected', 'x-secret'];
 
-/** How every schema is compiled, here and when the package is built. */
+/** The options of the schema compiler, here and in the build of the package. */
 export const COMPILER_OPTIONS: Options = {
   allErrors: true,
   strict: true,

@@ -17,32 +17,32 @@ import { SKIP_MARKER } from './source-rules.ts';
 
 const NO_MANIFEST = `keep files that are no manifests out of the folder, or in a folder within it that has a file called ${SKIP_MARKER}`;
 
-/** One document after its own checks; nothing is known yet about the others. */
+/** One document after its own checks, before those across documents. */
 export interface ReadDocument {
   readonly offset: number;
-  /** The kind and the name, as far as they can be made out even of a document that is at fault. */
+  /** The kind and the name, as far as they are readable. A document with faults may have them too. */
   readonly kind: string | undefined;
   readonly name: string | undefined;
-  /** `undefined` if the document is at fault. */
+  /** `undefined` if the document has a fault. */
   readonly content: DocumentContent | undefined;
-  /** Of a document at fault: what is left without its faults, if that can be checked further. */
+  /** The content without the faulty parts, if the document has faults and the rest can be checked further. */
   readonly remains: DocumentContent | undefined;
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
 }
 
-/** What a document that passed its schema says. */
+/** The content of a document that has passed its schema. */
 export interface DocumentContent {
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   readonly spec: unknown;
 }
 
-/** What a file is read by. */
+/** The rules by which a file is read. */
 export interface ReadingRules {
   readonly trust: Trust;
   readonly kinds: Declarations;
-  /** undefined: `${NAME}` stands as it is. */
+  /** undefined: `${NAME}` is not replaced. */
   readonly variables?: Variables | undefined;
 }
 
@@ -70,7 +70,7 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
   if (declaration === undefined || root === undefined) return atFault();
   const errors = validateWithText(declaration, value);
   const explanation = explain(errors, explained);
-  // A value may be unknown without a fault of this document: its fault was reported with the file.
+  // A value may be unknown without a fault here, if the fault was reported with the file.
   const unknown = value.faults.length > 0 || value.poisoned.size > 0;
   const sound = errors.length === 0 && !unknown;
   return {
@@ -82,7 +82,7 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
 }
 
 /**
- * A value that was exactly `${NAME}` is read as a YAML scalar; where the field wants text, the variable's text is it.
+ * Validates a document. A value that was exactly `${NAME}` was read as a YAML scalar; a text field gets the text of the variable.
  */
 function validateWithText(declaration: KindDeclaration<unknown>, value: DocumentValue): readonly SchemaError[] {
   const errors = validateDocument(declaration, value.value);
@@ -117,10 +117,9 @@ function remainsOf(
 }
 
 /**
- * Takes what is at fault out of a document, so that the rules of its kind can look at the rest in the same run. Works on
- * a copy.
- * @returns `undefined` where the rest would mean something else: when a list would be renumbered, or a default would
- * take the place of what was removed.
+ * Removes the faulty parts of a document, so that the rules of its kind can check the rest in the same run. Works on a copy.
+ * @returns `undefined` where the rest would have another meaning: a list would be renumbered, or a default would replace a
+ * removed part.
  */
 function withoutFaults(value: Value, errors: readonly SchemaError[]): Value | undefined {
   const copy = structuredClone(value);
@@ -138,7 +137,7 @@ function remove(root: Value, steps: readonly string[]): boolean {
   const last = steps.at(-1);
   let parent: Value | undefined = root;
   for (const step of steps.slice(0, -1)) {
-    // Already gone, with a fault above it.
+    // Already removed, with a fault above it.
     if (typeof parent !== 'object' || parent === null) return true;
     parent = (parent as { readonly [key: string]: Value })[step];
   }
@@ -156,7 +155,7 @@ function contentOf(root: ValueMap): DocumentContent {
   };
 }
 
-/** What keeps a document from being read by a schema at all. */
+/** Returns the fault that prevents a document from being validated by a schema. */
 function headerFault(
   root: ValueMap | undefined,
   declaration: KindDeclaration<unknown> | undefined,
@@ -233,7 +232,7 @@ function named(
   return faults.map((fault) => ({ ...fault, resource: `${kind}/${name}` }));
 }
 
-/** Looked up in the nodes, before any value is read: it decides how they are read. */
+/** Reads the annotation from the nodes, because it decides how values are read. */
 function isSubstitutionDisabled(contents: unknown): boolean {
   const { place, complete } = locate(contents, ['metadata', 'annotations', 'portolan/substitute']);
   return complete && isScalar(place.value) && place.value.value === 'disabled';
@@ -245,7 +244,7 @@ function asMap(value: Value | undefined): ValueMap | undefined {
   return typeof value === 'object' && value !== null && !Array.isArray(value) ? value : undefined;
 }
 
-/** A name that keeps to the rules for names; another one could not be referred to anyway. */
+/** Returns a valid name. An invalid name cannot be referred to. */
 function nameOf(root: ValueMap | undefined): string | undefined {
   const name = textOf(asMap(root?.['metadata'])?.['name']);
   return name !== undefined && name.length <= NAME_LENGTH_MAX && NAME.test(name) ? name : undefined;

@@ -6,14 +6,14 @@ import { readTokens } from './tokens.ts';
 /** One YAML document of a file, as nodes. */
 export interface ParsedDocument {
   readonly contents: unknown;
-  /** Where its content starts. */
+  /** The start of its content. */
   readonly offset: number;
   readonly faults: readonly Fault[];
-  /** Its structure is not to be trusted: a schema would only complain about the echo of a syntax error. */
+  /** Whether its structure is unreliable: a schema would only report consequences of a syntax error. */
   readonly broken: boolean;
 }
 
-/** Failsafe: every scalar stays text, and `values.ts` decides what it means. No known tags: none may be resolved. */
+/** The failsafe schema: every scalar stays text, and `values.ts` decides its meaning. No tag is resolved. */
 export const COMPOSING = {
   version: '1.2',
   schema: 'failsafe',
@@ -24,11 +24,11 @@ export const COMPOSING = {
   logLevel: 'silent',
 } as const;
 
-/** Documents of a text, in order, empty ones left out. Never throws, whatever the text. */
+/** Returns the documents of a text in order, without empty ones. Never throws. */
 export function parseDocuments(text: string): {
   readonly documents: readonly ParsedDocument[];
   readonly faults: readonly Fault[];
-  /** The text was not read to its end. */
+  /** Whether the text was not read to its end. */
   readonly cut: boolean;
 } {
   const { tokens, faults, cutAt } = readTokens(text);
@@ -41,7 +41,7 @@ export function parseDocuments(text: string): {
   return { documents, faults, cut: cutAt !== undefined };
 }
 
-/** The composer makes an error object of each fault, of which a hostile file has 100,000; where from, nobody reads. */
+/** Runs `work` without stack traces: the composer creates an error object for each fault, of which a hostile file has 100,000. */
 function withoutStackTraces<T>(work: () => T): T {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

@@ -6,12 +6,12 @@ import { nearest } from './suggest.ts';
 import type { SchemaError } from './validate.ts';
 import { spanOf } from './values.ts';
 
-/** One of several errors at one place wins: the one that makes the others pointless. */
+/** Keywords by precedence: of several errors at one place, only the first one is reported. */
 const RANK = ['type', 'enum', 'maxLength', 'minLength', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems'];
 
 /**
  * Turns the validator's errors into one fault per mistake, at the place where it stands.
- * @returns the faults, and what of the text must not be shown.
+ * @returns the faults, and the parts of the text that must not be shown.
  */
 export function explain(errors: readonly SchemaError[], document: Explained): { faults: Fault[]; masks: Mask[] } {
   const masks: Mask[] = [];
@@ -59,7 +59,7 @@ function relevant(errors: readonly SchemaError[], poisoned: ReadonlySet<string>)
   return [...best.values()];
 }
 
-/** True for an error that only repeats another one: in a branch of `oneOf`, beside a misspelt name, in a bad value. */
+/** Returns whether an error only repeats another one: in a branch of `oneOf`, beside a misspelt name, in a bad value. */
 function isEcho(
   error: SchemaError,
   misspelt: ReadonlyMap<string, readonly string[]>,
@@ -76,7 +76,7 @@ function isEcho(
   return false;
 }
 
-/** `oneOf` counts fields: there are none in what is no map, and in a secret's place an unknown field says it all. */
+/** Returns whether a `oneOf` error adds nothing: the value is not a map, or a reference to a secret has an unknown field. */
 function isPointless({ data, parentSchema }: SchemaError): boolean {
   if (typeof data !== 'object' || data === null || Array.isArray(data)) return true;
   const known = propertiesOf(parentSchema);

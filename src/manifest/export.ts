@@ -7,23 +7,23 @@ import { scopeKey } from '../model/ids.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { isWritable } from './write.ts';
 
-/** The manifests of one application, and what they do not say. */
+/** The exported manifests of one application, and what they do not contain. */
 export interface ExportedApplication extends Exported {
   readonly live: LiveApplication;
   /** `metadata.name` of the Application. */
   readonly name: string;
 }
 
-/** What applications are written beside. */
+/** The context of an export. */
 export interface ExportSurroundings extends Pick<ExportContext, 'stores' | 'store'> {
   readonly kinds: ReconciledKinds;
-  /** Manifests of other applications, whose names are taken. */
+  /** Manifests of other applications, whose names are in use. */
   readonly others?: DesiredState;
 }
 
 /**
- * Writes applications as manifests. Pure, and in an order that only what is there decides: names that two objects would
- * have go to the one that comes first by number or id, so that they are the same the next time.
+ * Returns the manifests of applications. Pure, and in an order that only the platform decides: of two objects with the same
+ * name, the first one by number or id gets it, so that the next export gives the same names.
  */
 export function exportApplications(
   applications: readonly LiveApplication[],
@@ -49,7 +49,7 @@ export function exportApplications(
   return sorted.map((live) => {
     const name = names.give('Application', scopeKey(live.scope), wishedApplicationName(live), String(live.scope.appId));
     const context: ExportContext = { ...shared, live, application: name };
-    // Kinds come in the order of their dependence: a rule is named by its component.
+    // Kinds are in the order of their dependencies: a rule is named after its component.
     const parts = [...kinds.values()].sort((a, b) => a.order - b.order).map((kind) => kind.exported(context));
     return {
       live,
@@ -61,7 +61,7 @@ export function exportApplications(
   });
 }
 
-/** What has a name in manifests at hand keeps it. */
+/** Reserves the names that objects have in existing manifests. */
 function keepNames(applications: readonly LiveApplication[], names: ExportNames): void {
   for (const live of applications) {
     if (live.manifestName !== undefined) names.give('Application', scopeKey(live.scope), live.manifestName);

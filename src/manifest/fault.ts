@@ -5,24 +5,24 @@ import type { Problem } from '../model/problem.ts';
 /** A `Problem` before its file is known: positions are offsets into the text, in UTF-16 code units. */
 export interface Fault extends SpecProblem {
   readonly offset: number;
-  /** How much to underline; at least 1. */
+  /** The length of the underlined text; at least 1. */
   readonly length: number;
   readonly resource?: string;
 }
 
-/** What is wrong, what was expected and what to do; not where. */
+/** A fault without its position. */
 export type FaultWords = Pick<Fault, 'code' | 'message' | 'expected' | 'hint'>;
 
 export function faultAt(offset: number, words: FaultWords, length = 1): Fault {
   return { offset, length, path: '', ...words };
 }
 
-/** Half-open range of offsets whose text must not be shown. */
+/** A half-open range of offsets whose text must not be shown. */
 export type Mask = readonly [start: number, end: number];
 
 const EXCERPT_LENGTH_MAX = 160;
 
-/** Text of one file with what is needed to turn its faults into problems. */
+/** The text of one file. It converts faults to problems with positions. */
 export class FileText {
   readonly file: string;
   readonly text: string;
@@ -39,7 +39,7 @@ export class FileText {
     return { file: this.file, ...this.place(offset) };
   }
 
-  /** Line and column, both from 1. */
+  /** Returns line and column, both from 1. */
   place(offset: number): { readonly line: number; readonly column: number } {
     const starts = this.#starts();
     let low = 0;
@@ -77,7 +77,7 @@ export class FileText {
     return this.#lineStarts;
   }
 
-  /** The line of an offset, with secrets masked, cut to a window around the fault. */
+  /** Returns the line of an offset, truncated around the fault, with masked secrets. */
   #excerpt(offset: number, length: number): Problem['excerpt'] {
     const start = this.text.lastIndexOf('\n', offset - 1) + 1;
     const newline = this.text.indexOf('\n', offset);
@@ -89,13 +89,13 @@ export class FileText {
     const from = width <= EXCERPT_LENGTH_MAX ? 0 : Math.max(0, caret - EXCERPT_LENGTH_MAX / 2);
     const to = Math.min(width, from + EXCERPT_LENGTH_MAX);
     const underline = Math.max(1, Math.min(length, to - from - (caret - from)));
-    // Only the window is masked: a line may be a whole file, with a secret in every word of it.
+    // Only the shown part is masked, because a line may be a whole file with many secrets.
     const line = this.#masked(start + from, start + to).replace(/\t/g, ' ');
     const cut = `${from > 0 ? '…' : ''}${line}${to < width ? '…' : ''}`;
     return { line: cut, caret: caret - from + (from > 0 ? 1 : 0), length: underline };
   }
 
-  /** Replaced character by character, so that the caret stays where it belongs. */
+  /** Masks character by character, so that the caret stays at its position. */
   #masked(start: number, end: number): string {
     let line = this.text.slice(start, end);
     for (const [maskStart, maskEnd] of this.#masks) {
@@ -107,12 +107,12 @@ export class FileText {
   }
 }
 
-/** Names in a file may be as long as the file, and stand in many faults. */
+/** Truncates a text: names may be as long as the file, and occur in many faults. */
 function cut(text: string): string {
   return text.length <= LIMITS.problemTextLength ? text : `${text.slice(0, LIMITS.problemTextLength - 1)}…`;
 }
 
-/** By file, then line, then column: the order in which a person works through them. */
+/** Sorts problems by file, line and column. */
 export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   return problems.toSorted(
     (left, right) =>
@@ -123,7 +123,7 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
   );
 }
 
-/** By code unit: the same on every machine, whatever its locale. */
+/** Compares texts by code unit, independently of the locale. */
 export function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -7,7 +7,7 @@ import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
 import type { DesiredState } from '../model/resource.ts';
 
-/** What one file declares; the numbers of the documents in it are those of the reading. */
+/** The resources that one file declares, with the number of each document in the reading. */
 export type DeclaredDocuments = readonly { readonly declared: Declared; readonly document: number }[];
 
 type Declare = (path: string, reading: FileReading) => DeclaredDocuments;
@@ -18,7 +18,7 @@ interface KeptFile {
   documents?: DeclaredDocuments;
 }
 
-/** The last load, as long as it had no fault. */
+/** The last load, if it had no fault. */
 interface Standing {
   readonly files: readonly SourceFile[];
   readonly operator: string;
@@ -26,31 +26,31 @@ interface Standing {
 }
 
 /**
- * What files said, by content and variables. Holds only what the last call needed. A file of which neither content nor
- * name changed gives the very same documents again, and with them the very same resources.
+ * Caches readings of files by content and variables. It stores only what the last call used. A file with unchanged content and
+ * path gives the same documents and resource objects.
  */
 export class FileCache {
   #parsed = 0;
   #resumed = 0;
   #variables = '';
-  /** By path. */
+  /** The files by path. */
   #files = new Map<string, KeptFile>();
   #standing: Standing | undefined;
 
-  /** How many files were read so far, each content once. */
+  /** The number of files that were parsed, each content once. */
   get parsed(): number {
     return this.#parsed;
   }
 
-  /** How often a set was gone on with, in place of being put together again. */
+  /** The number of loads that amended the last set instead of building a new one. */
   get resumed(): number {
     return this.#resumed;
   }
 
   /**
-   * `read` for what is new; the rest is kept, and what no file asks for any more is forgotten.
-   * @param faultsMax no file is read after one with which there are more faults.
-   * @returns readings of the first files: of all of them, unless there are too many faults.
+   * Reads new files with `read`, reuses the other readings, and forgets those that are not used any more.
+   * @param faultsMax reading stops after the file with which there are more faults.
+   * @returns the readings of all files, or of the first ones if there are too many faults.
    */
   readAll(
     files: readonly SourceFile[],
@@ -58,13 +58,13 @@ export class FileCache {
     faultsMax: number,
     read: (file: SourceFile) => FileReading,
   ): FileReading[] {
-    // What was read since is no longer what it was put together from.
+    // The readings change, so the last set cannot be amended any more.
     this.#standing = undefined;
     const said = textOf(variables);
     if (said !== this.#variables) this.#files = new Map();
     this.#variables = said;
     const kept = new Map<string, KeptFile>();
-    /** Made for the first file that is not as it was. */
+    /** Created at the first file that changed. */
     let byContent: Map<string, FileReading> | undefined;
     const keptFile = (file: SourceFile): KeptFile => {
       const { path, contentId } = file;
@@ -90,7 +90,7 @@ export class FileCache {
     return readings;
   }
 
-  /** The documents of a file with their places; `declare` where they are not known. */
+  /** Returns the documents of a file with their positions. It calls `declare` if they are not cached. */
   documentsOf(path: string, reading: FileReading, declare: Declare): DeclaredDocuments {
     const known = this.#files.get(path);
     if (known?.reading !== reading) return declare(path, reading);
@@ -98,7 +98,7 @@ export class FileCache {
     return known.documents;
   }
 
-  /** The set of a load without any fault: the next may go on from it. */
+  /** Stores the set of a load without faults, which the next load may amend. */
   stand(
     kinds: Declarations,
     files: readonly SourceFile[],
@@ -109,8 +109,8 @@ export class FileCache {
   }
 
   /**
-   * The set of these files, where it has no fault and is the last one but for what some documents say.
-   * @returns undefined where everything must be looked at together: whatever else changed, or is wrong.
+   * Returns the set of these files by amending the last one, if only the content of some documents changed and there is no
+   * fault; undefined if the set must be built from all files.
    */
   resume(
     files: readonly SourceFile[],
@@ -150,7 +150,7 @@ function readingsByContent(files: ReadonlyMap<string, KeptFile>): Map<string, Fi
   return readings;
 }
 
-/** Files with other contents; undefined where there are others at all, or contents that nothing names. */
+/** Returns the files with changed content; undefined if files were added or removed, or have no content id. */
 function changedFiles(before: readonly SourceFile[], now: readonly SourceFile[]): readonly SourceFile[] | undefined {
   if (before.length !== now.length) return undefined;
   const changed: SourceFile[] = [];

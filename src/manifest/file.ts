@@ -4,24 +4,24 @@ import { compareText, type Fault, faultAt, FileText, type Mask } from './fault.t
 import { addressMasks, secretLineMasks } from './secrets.ts';
 import { decode } from './text.ts';
 
-/** All that one file says by itself. It does not name the file, so that equal contents can share it. */
+/** The content of one file, read by itself. It does not contain the path, so that files with equal content can share it. */
 export interface FileReading {
   readonly documents: readonly ReadDocument[];
-  /** Where each document starts. */
+  /** The start of each document. */
   readonly starts: readonly { readonly line: number; readonly column: number }[];
   /** Faults of the file and of all its documents, in order. */
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
-  /** Something of it could not be read at all, so there may be documents that nobody knows of. */
+  /** A part of the file could not be read, so there may be further documents. */
   readonly incomplete: boolean;
 }
 
-/** More than this many faults in one file have one cause, and nobody reads them. */
+/** The number of reported faults of one file. More usually have one cause. */
 export const FAULTS_MAX = 100;
 
 /**
  * Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content.
- * @param amend changes documents before they are looked into, and may add some behind them.
+ * @param amend changes documents before they are validated, and may append some.
  */
 export function readFile(
   content: string | Uint8Array,
@@ -35,7 +35,7 @@ export function readFile(
   const documents = amend(parsed).map((document) => readDocument(document, rules, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const lost = documents.find(({ content }) => content === undefined);
-  // No rule above leads here. It stands guard all the same: a document that is left out in silence would be pruned.
+  // No rule above leads here. This is a safeguard: the resources of a silently omitted document would be pruned.
   if (lost !== undefined && faults.length === 0) faults.push(unreadable(lost.offset));
   const lines = new FileText('', text);
   const broken = parsed.some((document) => document.broken);
@@ -62,13 +62,13 @@ function capped(faults: readonly Fault[]): readonly Fault[] {
   return [...sorted.slice(0, FAULTS_MAX), moreFaults(rest.length, first.offset)];
 }
 
-/** Stands for the faults that are not shown. */
+/** Returns a fault for those that are not shown. */
 export function moreFaults(count: number, offset: number): Fault {
   const message = `${count} more ${count === 1 ? 'fault' : 'faults'} of this file are not shown`;
   return faultAt(offset, { code: 'limit/faults', message });
 }
 
-/** The text of a file again, for positions of faults that only the whole set shows. */
+/** Returns the text of a file for the positions of faults across documents. */
 export function fileText(path: string, content: string | Uint8Array, reading: FileReading): FileText {
   return new FileText(path, decode(content).text ?? '', reading.masks);
 }

@@ -1,6 +1,6 @@
 import { CST, Lexer } from 'yaml';
 
-/** What stands between values: blanks, line breaks and comments. */
+/** Tokens between values: blanks, line breaks and comments. */
 type Filler = CST.SourceToken;
 type Block = CST.BlockMap | CST.BlockSequence;
 
@@ -18,7 +18,7 @@ export function settleComments(tokens: readonly CST.Token[]): void {
 }
 
 function settleWithin({ items }: Block): void {
-  // Upwards, so that what one item frees stands in the next one already when that is looked at.
+  // In ascending order, so that comments freed by one item are in the next one when that is processed.
   for (let index = 0; index < items.length; index += 1) {
     const { value } = items[index] as Block['items'][number];
     if (!isBlock(value)) continue;
@@ -35,14 +35,14 @@ function isBlock(token: CST.Token | null | undefined): token is Block {
   return token?.type === 'block-map' || token?.type === 'block-seq';
 }
 
-/** Takes from the end of a block the comments from the first one on that stands further left than the block. */
+/** Removes from the end of a block the comments that start with the first one further left than the block, and returns them. */
 function takeOutdented(block: Block): Filler[] {
   const last = block.items.at(-1);
   if (last === undefined || last.value !== undefined || last.key !== undefined || last.sep !== undefined) return [];
   const { start } = last;
   const first = start.findIndex(({ type, indent }) => type === 'comment' && indent < block.indent);
   if (first === -1) return [];
-  // With the blank lines above it; the line break before those ends the comment that stays.
+  // Includes the blank lines above it; the line break before those ends the remaining comment.
   let from = first;
   while (from > 0 && start[from - 1]?.type !== 'comment') from -= 1;
   if (from > 0 && start[from]?.type === 'newline') from += 1;
@@ -52,7 +52,7 @@ function takeOutdented(block: Block): Filler[] {
   return freed;
 }
 
-/** Every comment of a text, as it stands there. */
+/** Returns all comments of a text. */
 export function commentsOf(text: string): readonly string[] {
   const comments: string[] = [];
   let isScalarText = false;

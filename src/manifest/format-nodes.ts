@@ -17,13 +17,13 @@ import { documentSchema } from '../kinds/schema.ts';
 import { NOT_TEXT_TO_ALL, readPlainScalar } from './scalars.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
-/** A `{ … }` or `[ … ]` that is longer gets a line for each of its entries, and a folded text is broken here. */
+/** A longer `{ … }` or `[ … ]` gets one line for each entry, and a folded text is broken at this column. */
 export const LINE_LENGTH_MAX = 100;
 
-/** Of a document of no kind that is known. */
+/** The schema of a document of an unknown kind. */
 const ANY_DOCUMENT: SchemaNode = { type: 'object', properties: { apiVersion: {}, kind: {}, metadata: {}, spec: {} } };
 
-/** Puts the nodes of a document in order, in place: keys, quotes, brackets, comments and blank lines. */
+/** Arranges the nodes of a document in place: keys, quotes, brackets, comments and blank lines. */
 export function arrange(kinds: Declarations, document: Document.Parsed, text: string): void {
   const { contents } = document;
   tidyComments(document);
@@ -44,7 +44,7 @@ export function arrange(kinds: Declarations, document: Document.Parsed, text: st
 function orderDocument(kinds: Declarations, contents: YAMLMap): void {
   const former = orderFields(contents, schemaOf(kinds, contents));
   const now = contents.items[0]?.key;
-  // What stands above a whole document is about the document: the modeline must stay its first line.
+  // A comment above a document belongs to the document: the modeline must stay the first line.
   if (!former?.commentBefore || !isScalar(now)) return;
   now.commentBefore = joined(former.commentBefore, now.commentBefore);
   former.commentBefore = null;
@@ -79,13 +79,13 @@ function orderList({ items }: YAMLSeq, { items: schema = {} }: SchemaNode): void
 
 function orderMap(map: YAMLMap, schema: SchemaNode): void {
   const former = orderFields(map, schema);
-  // What stands above the first field is about that field, and goes with it.
+  // A comment above the first field belongs to that field and moves with it.
   if (former === undefined || !map.commentBefore) return;
   former.commentBefore = joined(map.commentBefore, former.commentBefore);
   map.commentBefore = null;
 }
 
-/** @returns the key that was the first one, if another one is now. */
+/** Sorts the fields of a map. @returns the former first key, if another key is first now. */
 function orderFields(map: YAMLMap, schema: SchemaNode): Scalar | undefined {
   const [first] = map.items;
   for (const pair of map.items) orderValue(pair, schema);
@@ -95,7 +95,7 @@ function orderFields(map: YAMLMap, schema: SchemaNode): Scalar | undefined {
   return now !== first && isScalar(first?.key) ? first.key : undefined;
 }
 
-/** By the order of the schema. A map that takes free keys keeps the order of its author. */
+/** Sorts pairs in the order of the schema. A map with free keys keeps its order. */
 function sortPairs(map: YAMLMap, { properties, additionalProperties: free }: SchemaNode): void {
   if (properties === undefined || typeof free === 'object') return;
   const names = Object.keys(properties);
@@ -115,14 +115,14 @@ function tidyComments(node: { commentBefore?: string | null; comment?: string | 
   node.comment = tidy(node.comment);
 }
 
-/** One blank line within a comment is as good as many. A line that is a bare `#` is kept as the one blank that the printer makes it of. */
+/** Reduces several blank lines in a comment to one. A line with only `#` stays as the one blank from which the printer writes it. */
 function tidy(comment: string | null | undefined): string | null {
   if (!comment) return null;
   const lines = comment.split('\n').map((line) => (line === '' ? '' : line.trimEnd() || ' '));
   return lines.join('\n').replace(/\n{3,}/g, '\n\n');
 }
 
-/** `spec: # note` stays on its line, and the value of a field comes to it: the parser takes it for a comment above what follows. */
+/** Keeps the comment of `spec: # note` on its line. The parser takes it for a comment above the next line. */
 function keepCommentOnItsLine(pair: Pair): void {
   const { key, value, srcToken } = pair;
   if (!isScalar(key) || !isNode(value) || isAlias(value) || !value.commentBefore) return;
@@ -141,7 +141,7 @@ function keepCommentOnItsLine(pair: Pair): void {
 
 const PLAIN = /^[A-Za-z_/](?:[A-Za-z0-9_./@+:-]| (?=[A-Za-z0-9_/]))*$/;
 
-/** Quotes go where no reader could take the text for anything else without them; the others become double quotes. */
+/** Removes quotes where every reader takes the text for text without them; other quotes become double quotes. */
 function setQuotes(scalar: Scalar): void {
   if (scalar.type !== 'QUOTE_DOUBLE' && scalar.type !== 'QUOTE_SINGLE') return;
   const text = textOfScalar(scalar);
@@ -151,7 +151,7 @@ function setQuotes(scalar: Scalar): void {
   else if (!/["\\\n]/.test(text)) scalar.type = 'QUOTE_DOUBLE';
 }
 
-/** `{ … }` and `[ … ]` that span lines, or would be too long for one, get a line for each entry. */
+/** Gives each entry of `{ … }` and `[ … ]` its own line if they span lines or are too long for one. */
 function openBrackets(node: unknown, text: string): void {
   if (!isMap(node) && !isSeq(node)) return;
   if (node.flow === true && node.items.length > 0) {
@@ -169,7 +169,7 @@ function flowLength(node: unknown): number {
   return node.type === 'PLAIN' ? textOfScalar(node).length : JSON.stringify(textOfScalar(node)).length;
 }
 
-/** Whether some text of a document is in folded style: `>`. */
+/** Returns whether a document contains text in folded style: `>`. */
 export function hasFoldedText(document: Document.Parsed): boolean {
   let found = false;
   visit(document, {

@@ -11,19 +11,19 @@ import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
 import { readValue } from './values.ts';
 
-/** What came of formatting one file. */
+/** The result of formatting one file. */
 export type Formatting =
   | { readonly type: 'formatted'; readonly before: string; readonly text: string }
-  /** It has faults, or its layout is one that cannot be changed without a loss: nothing of it is to be written. */
+  /** The file has faults, or cannot be formatted without a loss: it must not be written. */
   | { readonly type: 'refused'; readonly problems: readonly Problem[] };
 
-/** Rounds until nothing changes any more; one is enough for all but the oddest comments. */
+/** The maximum number of rounds until nothing changes any more. One is enough except for unusual comments. */
 const ROUNDS_MAX = 4;
 
 /**
- * Lays a file out as all are: the fields of each kind in the order of its schema, two spaces, quotes only where they are needed.
- * Lists keep their order, and free keys theirs. The text that comes back means the same, has every comment, and is
- * laid out already: if any of this cannot be had, the file is refused. Pure, and never throws, whatever the content.
+ * Formats a file: fields in the order of the schema, indent of two spaces, quotes only where necessary. Lists and free keys keep
+ * their order. The result has the same meaning and all comments, and formatting it again changes nothing; otherwise the
+ * file is refused. Pure, and never throws.
  */
 export function formatFile(kinds: Declarations, { path, content }: SourceFile): Formatting {
   const reading = readEither(kinds, content);
@@ -42,20 +42,20 @@ export function formatFile(kinds: Declarations, { path, content }: SourceFile): 
   return { type: 'refused', problems: [file.problem(fault)] };
 }
 
-/** A file is read as what its kinds say it is: manifests, or the operator's configuration. */
+/** Reads a file as manifests or as the operator's configuration, depending on its kinds. */
 function readEither(kinds: Declarations, content: string | Uint8Array): FileReading {
   const reading = readFile(content, { trust: 'manifest', kinds });
   const isOperators = reading.documents.some(({ kind = '' }) => kinds.get(kind)?.trust === 'operator');
   return isOperators ? readFile(content, { trust: 'operator', kinds }) : reading;
 }
 
-/** A value with `${NAME}` in it is not what it will be: that it is no number yet is no fault of the layout. */
+/** Returns whether a fault may be due to a value with `${NAME}`, which is not replaced yet. Such a fault does not prevent formatting. */
 function waitsForVariable({ code, offset, length }: Fault, text: string): boolean {
   const isOfYaml = code.startsWith('yaml/') || code.startsWith('limit/');
   return !isOfYaml && text.slice(offset, offset + length).includes('${');
 }
 
-/** Formats until nothing changes any more; undefined: that never came. */
+/** Formats until nothing changes any more; undefined after too many rounds. */
 function stable(kinds: Declarations, text: string, rounds = ROUNDS_MAX): string | undefined {
   const next = layOut(kinds, text);
   if (next === text) return text;
@@ -67,7 +67,7 @@ function layOut(kinds: Declarations, text: string): string {
   const { tokens } = readTokens(text);
   settleComments(tokens);
   const documents = [...composer.compose(tokens, false, text.length)];
-  // Nothing but comments, or nothing at all.
+  // Only comments, or an empty file.
   if (documents.length === 0) return text.trim() === '' ? '' : `${text.trim()}\n`;
   return documents.map((document, index) => print(kinds, document, index === 0, text)).join('');
 }
@@ -78,13 +78,13 @@ function print(kinds: Declarations, document: Document.Parsed, isFirst: boolean,
   if (!isFirst) document.directives.docStart = true;
   return document.toString({
     indent: 2,
-    // A paragraph that its author broke into lines stays one of many lines; nothing else is ever broken.
+    // A paragraph of several lines stays one; no other line is broken.
     lineWidth: hasFoldedText(document) ? LINE_LENGTH_MAX : 0,
     flowCollectionPadding: true,
   });
 }
 
-/** What a text has lost against the one it was made of, in words; undefined: nothing. */
+/** Returns in words what formatting would lose; undefined: nothing. */
 function lossBetween(before: string, after: string): string | undefined {
   const [was, is] = [parseDocuments(before), parseDocuments(after)];
   if (is.faults.length > 0 || is.documents.some(({ broken }) => broken)) return 'it could not be read any more';
@@ -92,7 +92,7 @@ function lossBetween(before: string, after: string): string | undefined {
   return sortedComments(before) === sortedComments(after) ? undefined : 'a comment would be lost or changed';
 }
 
-/** In an order that does not depend on where they stand. */
+/** Returns the comments of a text, sorted. */
 function sortedComments(text: string): string {
   return commentsOf(text).toSorted(compareText).join('\n');
 }

@@ -2,19 +2,19 @@ import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { amendmentOf } from './amended-set.ts';
 
-/** One Application and what belongs to it: what one pass reconciles. */
+/** One Application and its resources, which one pass reconciles. */
 export interface ApplicationGroup {
   readonly application: Resource<ApplicationSpec>;
   /** All other resources of it, in the order of the source. */
   readonly resources: readonly Resource[];
 }
 
-/** By the application: the group that it had last, which is the same as long as all of its resources are. */
+/** The last group of each application. It stays the same object as long as all of its resources do. */
 const kept = new WeakMap<Resource, ApplicationGroup>();
-/** Of a set, so that one of which a few resources are others is not gone through again. */
+/** The groups of a set, so that an amended set is not grouped from scratch. */
 const ofSets = new WeakMap<DesiredState, readonly ApplicationGroup[]>();
 
-/** Splits a desired state without problems by application, in the order of the source. A group of which nothing changed is the one of the last time. */
+/** Groups a desired state without problems by application, in the order of the source. An unchanged group is the same object as before. */
 export function groupByApplication(desired: DesiredState): readonly ApplicationGroup[] {
   const groups = regrouped(desired) ?? grouped(desired);
   ofSets.set(desired, groups);
@@ -33,7 +33,7 @@ function grouped(desired: DesiredState): readonly ApplicationGroup[] {
   return Array.from(groups.values(), asKept);
 }
 
-/** By the groups of the set before; undefined where they are not known, or a resource went from one to another. */
+/** Returns the groups from those of the former set; undefined where they are unknown, or a resource changed its application. */
 function regrouped(desired: DesiredState): readonly ApplicationGroup[] | undefined {
   const { before, changed } = amendmentOf(desired) ?? {};
   const known = before && ofSets.get(before);
@@ -55,7 +55,7 @@ function isApplication(resource: Resource): resource is Resource<ApplicationSpec
   return resource.kind === 'Application';
 }
 
-/** `spec.application`, which every kind has but the application itself. */
+/** Returns `spec.application`, which every kind except Application has. */
 function applicationOf({ spec }: Resource): string | undefined {
   return (spec as { readonly application?: string }).application;
 }

@@ -20,20 +20,20 @@ import type { SourceFile } from './text.ts';
 export interface ManifestInput {
   readonly kinds: Declarations;
   readonly files: readonly SourceFile[];
-  /** For `${NAME}`. None are set if absent, and then every use of one is a fault. */
+  /** Values for `${NAME}`. Absent: none are set, and every use of one is a fault. */
   readonly variables?: Variables;
-  /** What the operator's configuration names. Absent: references to Platform and Store are not checked. */
+  /** The names in the operator's configuration. Absent: references to Platform and Store are not checked. */
   readonly operator?: OperatorNames;
-  /** Faults that were found before, such as those of `readSources`. They count like the others. */
+  /** Earlier faults, such as those of `readSources`. They count like the others. */
   readonly problems?: readonly Problem[];
-  /** Keeps what files with a `contentId` say from one call to the next. */
+  /** Caches readings of files with a `contentId` between calls. */
   readonly cache?: FileCache;
 }
 
 export interface LoadedManifests {
-  /** Everything that the files want. Empty as soon as there is one problem: no part of a faulty set may be applied. */
+  /** All declared resources. Empty if there is a problem: no part of a faulty set may be applied. */
   readonly desired: DesiredState;
-  /** Faults by file, line and column; after `LIMITS.problems` of them one that says how many more there are. */
+  /** Faults by file, line and column, at most `LIMITS.problems` and one with the number of the others. */
   readonly problems: readonly Problem[];
 }
 
@@ -66,7 +66,7 @@ function loadAll(input: ManifestInput, cache: FileCache, read: (file: SourceFile
   return { desired: set, problems: [] };
 }
 
-/** As many faults as anybody reads: each costs memory, and time wherever it is shown. */
+/** Returns a load with faults, limited in number, because each takes memory and time. */
 function faulty(problems: readonly Problem[], unread?: string, unreadCount = 0): LoadedManifests {
   const sorted = sortProblems(problems);
   const shown = sorted.slice(0, LIMITS.problems);
@@ -86,21 +86,21 @@ function sourceLimits(files: readonly SourceFile[]): Problem | undefined {
     return fileProblem(first, 'limit/files', message, `at most ${LIMITS.files}`);
   }
   let total = 0;
-  // By index: a daemon goes over ten thousand files for each commit, and what an iterator leaves behind is garbage.
+  // By index, because a daemon visits ten thousand files for each commit, and an iterator creates garbage.
   for (let index = 0; index < files.length; index += 1) total += (files[index] as SourceFile).content.length;
   if (total <= LIMITS.totalBytes) return undefined;
   const message = `the files of the source have ${total} bytes together; none was read`;
   return fileProblem(first, 'limit/total-size', message, `at most ${LIMITS.totalBytes} (256 MiB)`);
 }
 
-/** Returns where each declared document came from: the number of its file, and its own in the file. */
+/** Returns the origin of each declared document: the number of its file, and its number in the file. */
 function originsOf(documents: readonly DeclaredDocuments[]) {
   return new Map(
     documents.flatMap((ofFile, file) => ofFile.map(({ declared, document }) => [declared, { file, document }])),
   );
 }
 
-/** What the documents of a set are held against. */
+/** The rules that documents of a set are checked by. */
 interface Combining {
   readonly kinds: Declarations;
   readonly trust: Trust;
@@ -109,8 +109,8 @@ interface Combining {
 }
 
 /**
- * Puts the readings of all files together. Shared by manifests and configuration.
- * @param readings of the first files, in their order; where there are fewer than files, the rest was not read.
+ * Combines the readings of all files, of manifests or of the configuration.
+ * @param readings the readings of the first files, in their order. Files without a reading were not read.
  */
 export function combine(
   files: readonly SourceFile[],
@@ -147,7 +147,7 @@ export function combine(
   return { set, problems };
 }
 
-/** Puts what a file says under the ids and the place that it has. */
+/** Returns a function that gives the documents of a file their ids and positions. */
 function declaredBy(trust: Trust, kinds: Declarations): (path: string, reading: FileReading) => DeclaredDocuments {
   return (path, { documents, starts }) =>
     documents.flatMap(({ kind, name, content, remains }, document) => {
@@ -161,12 +161,12 @@ function declaredBy(trust: Trust, kinds: Declarations): (path: string, reading: 
     });
 }
 
-/** Texts and nodes of files again, made when a fault must be placed: a set without faults needs none of the nodes. */
+/** Parses texts and nodes of files again for the positions of faults: a set without faults does not store nodes. */
 class Texts {
   readonly #files: readonly SourceFile[];
   readonly #readings: readonly FileReading[];
   readonly #texts = new Map<number, FileText>();
-  /** Nodes of the file that was asked for last; faults come file by file. */
+  /** The nodes of the last file. Faults are in the order of files. */
   #nodes: { readonly file: number; readonly contents: readonly unknown[] } = { file: -1, contents: [] };
 
   constructor(files: readonly SourceFile[], readings: readonly FileReading[]) {
@@ -197,10 +197,10 @@ class Texts {
 }
 
 /**
- * Checks resources that came out of manifests once and were kept somewhere since: by every rule that manifests are
- * checked by, for nobody knows who had them meanwhile. Values stand as they are; `${NAME}` means nothing in them.
- * @param file where they were kept, for the places of faults.
- * @returns the resources in the given order, with their own places.
+ * Validates resources that were stored outside of manifests, such as in a saved plan, by all rules of manifests, because the
+ * file may have been changed. `${NAME}` in values is not replaced.
+ * @param file the file that contains them, for the positions of faults.
+ * @returns the resources in the given order, with their own positions.
  */
 export function recheckResources(
   kinds: Declarations,

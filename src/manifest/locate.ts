@@ -2,7 +2,7 @@ import { isMap, isScalar, isSeq, type Pair, type YAMLMap } from 'yaml';
 import type { Path } from './paths.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
-/** A place in a document: the value, and the key that leads to it where there is one. */
+/** A place in a document: the value, and its key if it has one. */
 export interface Place {
   readonly key: unknown;
   readonly value: unknown;
@@ -10,7 +10,7 @@ export interface Place {
 
 /**
  * Follows a path as far as it exists.
- * @returns the last place that exists, and whether that is the whole path.
+ * @returns the last place that exists, and whether it is the end of the path.
  */
 export function locate(contents: unknown, path: Path): { readonly place: Place; readonly complete: boolean } {
   let place: Place = { key: undefined, value: contents };
@@ -34,18 +34,18 @@ function child(node: unknown, step: string | number): Place | undefined {
 
 const indexes = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** The first pair of a key. A map is indexed once, because a map of thousands of faults is searched thousands of times. */
+/** Returns the first pair of a key. A map is indexed once, because a map with thousands of faults is searched thousands of times. */
 function pairOf(map: YAMLMap, key: string): Pair | undefined {
   let index = indexes.get(map);
   if (index === undefined) {
-    // Backwards, so that the first of two equal keys wins.
+    // Reversed, so that the first of two equal keys wins.
     index = new Map(map.items.toReversed().map((pair) => [isScalar(pair.key) ? textOfScalar(pair.key) : '', pair]));
     indexes.set(map, index);
   }
   return index.get(key);
 }
 
-/** What to underline for a value: the value itself if it is a scalar on its own line, else the key that leads to it. */
+/** Returns the text to underline for a value: the value if it is a scalar that is not empty, else its key. */
 export function spanOfPlace({ key, value }: Place): { readonly offset: number; readonly length: number } {
   if (isScalar(value) && value.source !== '') return spanOf(value);
   if (key !== undefined && key !== null) return spanOf(key);
@@ -53,7 +53,7 @@ export function spanOfPlace({ key, value }: Place): { readonly offset: number; r
   return { offset, length: 1 };
 }
 
-/** The steps of a pointer as a path: what leads into a list is a number, and a pointer does not say which steps do. */
+/** Returns the steps of a pointer as a path, in which indexes of lists are numbers. A pointer does not distinguish them from keys. */
 export function typedPath(contents: unknown, steps: readonly string[]): Path {
   const path: (string | number)[] = [];
   let place: Place | undefined = { key: undefined, value: contents };

@@ -4,9 +4,8 @@ import { decode, type SourceFile } from './text.ts';
 import { readValue } from './values.ts';
 
 /**
- * What only people write into a manifest, and an export therefore lacks: labels, annotations and comments that the former
- * text has and the next one has not. Other fields are the plan's to compare.
- * @returns in words, in the order of the former text. Empty where nothing is lost. Never throws, whatever the texts.
+ * Returns in words the labels, annotations and comments that a former text has and the next one has not. Only people write
+ * them, so an export lacks them; the plan compares the other fields. Empty if nothing is lost. Never throws.
  */
 export function lossesBetween(former: SourceFile['content'], next: string): readonly string[] {
   const { text = '' } = decode(former);
@@ -23,7 +22,7 @@ export function lossesBetween(former: SourceFile['content'], next: string): read
   return losses;
 }
 
-/** By resource, `annotation NAME` and `label NAME` with their values. */
+/** Returns `annotation NAME` and `label NAME` with their values, by resource. */
 function notesOf(text: string): ReadonlyMap<string, ReadonlyMap<string, string>> {
   const all = new Map<string, ReadonlyMap<string, string>>();
   for (const { contents } of parseDocuments(text).documents) {

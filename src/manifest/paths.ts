@@ -1,9 +1,9 @@
-/** Steps from the root of a document: keys of maps, indexes of lists. */
+/** Steps from the root of a document: keys of maps and indexes of lists. */
 export type Path = readonly (string | number)[];
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
-/** `spec.ports[1].alias`, `metadata.annotations["portolan/prune"]`; empty for the root. */
+/** Returns a path as text: `spec.ports[1].alias`, `metadata.annotations["portolan/prune"]`; empty for the root. */
 export function formatPath(path: Path): string {
   let text = '';
   for (const step of path) {
@@ -16,7 +16,7 @@ export function formatPath(path: Path): string {
 
 const STEP = /\[([0-9]+)\]|\[("(?:[^"\\]|\\.)*")\]|\.?([^.[\]]+)/gy;
 
-/** The inverse of `formatPath`. Stops at the first thing that is not a step. */
+/** Parses the result of `formatPath`. It stops at the first text that is not a step. */
 export function parsePath(text: string): Path {
   const path: (string | number)[] = [];
   for (const [, index, quoted, key] of text.matchAll(STEP)) {
@@ -27,7 +27,7 @@ export function parsePath(text: string): Path {
   return path;
 }
 
-/** Steps of a JSON pointer (`/spec/ports/1`), as the validator gives it. */
+/** Returns the steps of a JSON pointer of the validator: `/spec/ports/1`. */
 export function pointerSteps(pointer: string): readonly string[] {
   if (pointer === '') return [];
   return pointer

@@ -7,17 +7,17 @@ import { fileProblem, isHiddenName, isManifestName, isMisnamed, SKIP_MARKER } fr
 import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
 
-/** What an entry of a folder is itself, where it is a link. */
+/** An entry of a folder. The kind is that of a link itself, not of its target. */
 export interface Entry {
   readonly name: string;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
 }
 
-/** The files that `readSources` sees. `nodeFileSystem` is the real one; tests may bring another. */
+/** The file system of `readSources`. `nodeFileSystem` is the real one; tests may use another. */
 export interface ManifestFileSystem {
   realpath(path: string): Promise<string>;
   kindOf(path: string): Promise<Entry['kind']>;
-  /** In any order. */
+  /** Returns entries in any order. */
   list(folder: string): Promise<readonly Entry[]>;
   /** Opens without following a link, and reads at most `bytesMax` + 1 bytes. Fails for anything but a plain file. */
   read(path: string, bytesMax: number): Promise<Uint8Array>;
@@ -25,23 +25,23 @@ export interface ManifestFileSystem {
 }
 
 export interface ReadOptions {
-  /** Files to leave out wherever they are met: the configuration file, which may lie among the manifests. */
+  /** Files to skip, such as the configuration file, which may be among the manifests. */
   readonly exclude?: readonly string[];
-  /** MiB that are read at most. Default: as many as any source may have. */
+  /** The maximum MiB to read. Default: the limit of a source. */
   readonly sizeMib?: number;
 }
 
 export interface ReadSources {
   readonly files: readonly SourceFile[];
   readonly problems: readonly Problem[];
-  /** Files that were not read, whose names are nearly those of manifests. */
+  /** Files that were not read, but whose names are nearly those of manifests. */
   readonly misnamed?: readonly string[];
 }
 
 /**
- * Reads what `-f` names: a file, a folder (recursively, in a stable order, `.yaml`, `.yml` and `.json` only, hidden
- * names and folders with a skip marker left out) or `-` for standard input. A link is followed to a plain file within the same folder, and nowhere
- * else; a file that is met twice is read once. Whatever cannot be read is a problem, and the rest is read all the same.
+ * Reads the arguments of `-f`: a file, a folder or `-` for standard input. A folder is read recursively in a stable order, only
+ * `.yaml`, `.yml` and `.json`, without hidden names and folders with a skip marker. A link is followed only to a plain file
+ * within the same folder. A file is read once. A file that cannot be read is a problem, and the others are still read.
  */
 export async function readSources(
   paths: readonly string[],
@@ -78,7 +78,7 @@ class Walk {
     try {
       this.#seen.add(await this.#fs.realpath(path));
     } catch {
-      // What does not exist need not be left out.
+      // A file that does not exist need not be skipped.
     }
   }
 
@@ -92,7 +92,7 @@ class Walk {
     }
   }
 
-  /** A path that the user wrote: links in it are the user's own wish. */
+  /** Reads a path that the user wrote, in which links are followed. */
   async named(path: string): Promise<void> {
     try {
       const real = await this.#fs.realpath(path);
@@ -128,7 +128,7 @@ class Walk {
     }
   }
 
-  /** Links stay within the folder that was named; links to folders could make a circle. */
+  /** Reads a link to a file within the named folder. Links to folders could form a cycle. */
   async #link(shown: string, real: string, root: string): Promise<void> {
     const target = await this.#fs.realpath(real);
     if (!target.startsWith(root.endsWith(sep) ? root : `${root}${sep}`)) {
@@ -176,9 +176,9 @@ function reason(error: unknown): string {
 }
 
 /**
- * The real files.
- * @param standardInput yields what comes on standard input; only the process's edge has it.
- * @param calls `directCalls()` where nothing else of the process has to go on meanwhile.
+ * Returns the real file system.
+ * @param standardInput yields the content of standard input.
+ * @param calls `directCalls()` for a process without other work.
  */
 export function nodeFileSystem(
   standardInput: () => AsyncIterable<Uint8Array>,
@@ -209,12 +209,12 @@ function kindFrom(entry: Dirent | Stats): Entry['kind'] {
 }
 
 async function readPlainFile(path: string, bytesMax: number, calls: SystemCalls): Promise<Uint8Array> {
-  // Not a link that took the file's place meanwhile, and not a pipe that would never answer.
+  // `open` rejects a link that has replaced the file, and does not wait for a pipe.
   const file = await calls.open(path);
   try {
     const opened = await file.stat();
     if (!opened.isFile()) throw new Error('it is not a plain file');
-    // A folder above it may have become a link between the check of the path and the opening.
+    // A parent folder may have been replaced by a link since the path was checked.
     if ((await calls.realpath(path)) !== path) throw new Error('its folder was replaced while it was read');
     return await readWhole(file, opened.size, bytesMax);
   } finally {
@@ -222,17 +222,17 @@ async function readPlainFile(path: string, bytesMax: number, calls: SystemCalls)
   }
 }
 
-/** All of a file, or its first `bytesMax` + 1 bytes: too many, which the caller's limit then says. */
+/** Reads a whole file, or its first `bytesMax` + 1 bytes, which the caller rejects as too many. */
 async function readWhole(file: OpenFile, size: number, bytesMax: number): Promise<Uint8Array> {
   const buffer = Buffer.alloc(Math.min(bytesMax, size) + 1);
   let length = 0;
   while (length < buffer.length) {
     const { bytesRead } = await file.read(buffer, length, buffer.length - length);
     length += bytesRead;
-    // A plain file gives less than there is room for only at its end.
+    // A plain file returns fewer bytes than requested only at its end.
     if (bytesRead === 0 || (length === size && length < buffer.length)) break;
   }
-  // One byte more than it had: half of a file may well be a valid manifest.
+  // The file has become longer: the first part of a file may be a valid manifest.
   if (length > size && size <= bytesMax) throw new Error('it grew while it was read');
   return buffer.subarray(0, length);
 }

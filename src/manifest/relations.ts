@@ -13,7 +13,7 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import { problemAt } from '../kinds/problems.ts';
 import { didYouMean } from './suggest.ts';
 
-/** Names of the operator's documents that manifests may refer to. */
+/** The names of the operator's documents that manifests may refer to. */
 export interface OperatorNames {
   readonly platforms: ReadonlySet<string>;
   readonly stores: ReadonlySet<string>;
@@ -23,13 +23,13 @@ export interface OperatorNames {
 export interface Declared {
   readonly id: ResourceId;
   readonly position: Position;
-  /** What it says; of a document at fault, what is left without its faults, if that can be checked at all. */
+  /** The resource. A document with faults has the resource without its faulty parts, if that can be checked. */
   readonly resource: Resource | undefined;
-  /** False for a document with faults of its own: it is checked, but nothing is concluded from it about others. */
+  /** False for a document with its own faults: it is checked, but not used to check other documents. */
   readonly sound: boolean;
 }
 
-/** A fault that only the whole set shows; the caller finds the place of `path` in the document. */
+/** A fault across documents. The caller finds the position of `path` in the document. */
 export interface RelationFault {
   readonly declared: Declared;
   readonly problem: SpecProblem;
@@ -38,7 +38,7 @@ export interface RelationFault {
 /**
  * Checks documents against each other: ids, references, the rules of their kinds, identities.
  * @param operator `undefined` leaves references to the operator's documents unchecked.
- * @param incomplete there may be documents that could not be read, so a name that is missing proves nothing.
+ * @param incomplete whether there may be documents that could not be read, so that a missing name is not a fault.
  * @returns the documents without faults of their own, the first of each id, and the faults.
  */
 export function relate(
@@ -88,13 +88,13 @@ function at({ position }: Declared): string {
   return `${position.file}:${position.line}`;
 }
 
-/** @returns the names of a kind that can be referred to; `undefined` where nothing is known about the kind. */
+/** Returns a function from a kind to the names that can be referred to; `undefined` for an unknown kind. */
 function namesByKind(
   kinds: Declarations,
   declared: ReadonlyMap<ResourceId, Declared>,
   operator: OperatorNames | undefined,
 ): (kind: string) => ReadonlySet<string> | undefined {
-  /** Made when a name is missing or the operator's: nearly always the documents themselves have the answer. */
+  /** Created at the first reference to a name that is not among the documents, which is rare. */
   let names: Map<string, Set<string>> | undefined;
   return (kind) => {
     if (operator !== undefined && kind === 'Platform') return operator.platforms;
@@ -187,21 +187,21 @@ function moves(resource: Resource, byId: ReadonlyMap<ResourceId, Declared>): rea
   );
 }
 
-/** What the kind of a resource says of it. */
+/** The checks of a resource by its kind. */
 export interface Judgement {
   readonly references: readonly Reference[];
   readonly problems: readonly SpecProblem[];
   readonly identities: readonly Identity[];
-  /** Everything else that the kind looked at, and what was there. */
+  /** Other resources that the kind read, as they were then. */
   readonly seen: readonly { readonly id: ResourceId; readonly other: Resource | undefined }[];
 }
 
-/** A resource is never changed in place: a changed file gives another one, and a file that did not change the same. */
+/** Cached judgements. Resources are immutable: a changed file gives a new one, an unchanged file the same one. */
 const kept = new WeakMap<Resource, Judgement>();
 
 /**
- * Asks the kind, once for a resource and what the kind looks at besides: a daemon sees ten thousand resources with each
- * commit, of which one has changed. A kind can look at others only by their ids, so nothing that it went by is missed.
+ * Runs the checks of the kind, once for a resource and the other resources that they read: a daemon gets ten thousand
+ * resources with each commit, of which one has changed. A kind can read others only by their ids, so all reads are known.
  */
 export function judge(resource: Resource, declaration: KindDeclaration<unknown>, set: DesiredState): Judgement {
   const known = kept.get(resource);

@@ -11,9 +11,9 @@ const plain = { error: same, place: same, strong: same };
 const coloured = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
 
 /**
- * Problems as text for people: place, line with what is underlined, expectation, hint, and a count at the end.
- * Every control character of the input is escaped, so that no file can write to the terminal. Ends in a line break;
- * empty for no problems.
+ * Returns problems as text for people: position, line with the underlined part, expected value, hint, and a count at the end.
+ * It escapes every control character of the input, so that no file can write to the terminal. It ends with a line break,
+ * and is empty without problems.
  */
 export function renderProblems(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
   if (problems.length === 0) return '';
@@ -49,7 +49,7 @@ function renderProblem(problem: Problem, { error, place, strong }: typeof plain)
   return `${text.join('\n')}\n`;
 }
 
-/** Control and bidirectional characters as `\u{1b}`. */
+/** Returns a text with control and bidirectional characters as `\u{1b}`. */
 function printable(text: string): string {
   return text.replace(
     /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]|\p{Cs}/gu,
@@ -57,7 +57,7 @@ function printable(text: string): string {
   );
 }
 
-/** Problems for programs: one JSON object with a stable shape, ending in a line break. */
+/** Returns problems for programs: one JSON object with a stable form and a line break. */
 export function renderProblemsJson(problems: readonly Problem[]): string {
   return `${JSON.stringify({ problems }, null, 2)}\n`;
 }

@@ -1,4 +1,4 @@
-/** What a plain (unquoted) scalar stands for. */
+/** The value of a plain (unquoted) scalar, or its fault. */
 export type PlainScalar =
   | { readonly ok: true; readonly value: string | number | boolean | null }
   | { readonly ok: false; readonly code: string; readonly message: string; readonly expected: string };
@@ -7,15 +7,15 @@ const NULL = /^(?:|~|null|Null|NULL)$/;
 const TRUE = /^(?:true|True|TRUE)$/;
 const FALSE = /^(?:false|False|FALSE)$/;
 const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/;
-/** Words that are not text to readers of YAML 1.1, of which there are many. */
+/** Words that are not text in YAML 1.1, which many programs still read. */
 export const NOT_TEXT_TO_ALL = /^(?:y|n|yes|no|on|off|true|false|null)$/i;
-/** Everything that YAML 1.2's core schema takes for a number. */
+/** Every number of the core schema of YAML 1.2. */
 const NUMBER_LIKE =
   /^(?:[-+]?[0-9]+|0o[0-7]+|0x[0-9a-fA-F]+|[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?|[-+]?\.(?:inf|Inf|INF)|\.(?:nan|NaN|NAN))$/;
 
 /**
- * Reads a plain scalar as YAML 1.2's core schema does, except that a number must be written so that nobody can
- * misread it: decimal, no leading zero, no exponent, and no more digits than a number keeps.
+ * Reads a plain scalar by the core schema of YAML 1.2. A number must be unambiguous: decimal, without leading zero and
+ * exponent, and with no more digits than a number can represent.
  */
 export function readPlainScalar(text: string): PlainScalar {
   if (NULL.test(text)) return { ok: true, value: null };
@@ -57,7 +57,7 @@ function notationOf(text: string): string {
   return 'a number without a digit on one side of its point';
 }
 
-/** A value in a message: quoted where it is text, cut where it is long. */
+/** Returns a value for a message, truncated if it is long. */
 export function short(text: string): string {
   return text.length <= 60 ? text : `${text.slice(0, 57)}…`;
 }

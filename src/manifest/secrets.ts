@@ -2,39 +2,39 @@ import { isMap, isScalar, isSeq } from 'yaml';
 import type { Mask } from './fault.ts';
 import { spanOf, textOfScalar } from './values.ts';
 
-/** Where documents come from: `manifest` is a source, `operator` the configuration file. */
+/** The origin of documents: `manifest` is a source, `operator` is the configuration file. */
 export type Trust = 'manifest' | 'operator';
 
 const NAMES = 'access_?key|ssh_?key|token|password|passwd|secret|api_?key|authorization|private_?key';
 const SECRET_KEY = new RegExp(`^(?:${NAMES})$`, 'i');
 const SECRET_LINE = new RegExp(`(?:^|[\\s{,"'])(?:${NAMES}|value|urlFrom)["']?[ \\t]*:[ \\t]*([^\\s{].*)$`, 'gim');
 
-/** True for the name of a field that people give to secrets. */
+/** Returns whether a field has a name that people use for secrets. */
 export function isSecretName(name: string): boolean {
   return SECRET_KEY.test(name);
 }
 
 const USER_INFO = /(?<=:\/\/)[^\s/@"']+(?=@)/g;
-/** In double quotes a slash may be written with a backslash. */
+/** In double quotes, a slash may have a backslash before it. */
 const BEHIND_HOST = /(?<=:\\?\/\\?\/[^\s/?#"'\\]*\\?[/?#])[^\s"',]+(?:,[^\s"',]+)*/g;
 const BEHIND_BARE_HOST = /(?<=^[^\s/?#:]+(?::\d+)?[/?#]).+$/s;
 
-/** True for the name of a field that holds an address and nothing else. */
+/** Returns whether a field contains only an address. */
 export function isAddressName(name: string): boolean {
   return name === 'url' || name === 'link';
 }
 
-/** Of addresses only scheme and host: what else stands in one may be a credential, as the path of a Slack webhook is. */
+/** Returns a text in which addresses show only scheme and host. The rest may be a credential, like the path of a Slack webhook. */
 export function shownAddresses(text: string): string {
   return text.replace(USER_INFO, '***').replace(BEHIND_HOST, '***');
 }
 
-/** As `shownAddresses`, for what is an address even where the scheme was forgotten. */
+/** Returns the same as `shownAddresses` for a text that is an address, even without its scheme. */
 export function shownAddress(text: string): string {
   return text.includes('://') ? shownAddresses(text) : text.replace(BEHIND_BARE_HOST, '***');
 }
 
-/** What must not be shown of addresses, wherever they stand: users and passwords, and in the operator's all behind the host. */
+/** Returns the parts of addresses that must not be shown: user and password, and in the operator's file everything after the host. */
 export function addressMasks(text: string, trust: Trust): readonly Mask[] {
   const patterns = trust === 'operator' ? [USER_INFO, BEHIND_HOST] : [USER_INFO];
   return patterns.flatMap((pattern) =>
@@ -42,10 +42,10 @@ export function addressMasks(text: string, trust: Trust): readonly Mask[] {
   );
 }
 
-/** What a reference to a secret consists of, which is none itself. */
+/** The fields of a reference to a secret, which are not secrets themselves. */
 const REFERENCE_KEYS: ReadonlySet<string> = new Set(['env', 'file']);
 
-/** Values whose keys say that they may be a secret, written where a reference belongs, with all that is in them. */
+/** Returns the values that may be secrets by their keys, with everything in them. */
 export function secretMasks(contents: unknown, trust: Trust): readonly Mask[] {
   if (isSeq(contents)) return contents.items.flatMap((item) => secretMasks(item, trust));
   if (!isMap(contents)) return [];
@@ -60,7 +60,7 @@ function isSecretKey(name: string, trust: Trust): boolean {
   return isSecretName(name) || (trust === 'operator' && (name === 'value' || name === 'urlFrom'));
 }
 
-/** An address without a scheme, which no pattern would find in the text. */
+/** Returns the mask of an address without a scheme, which no pattern finds in the text. */
 function bareAddressMasks(node: unknown): readonly Mask[] {
   if (!isScalar(node)) return secretMasks(node, 'operator');
   const [bare] = BEHIND_BARE_HOST.exec(textOfScalar(node)) ?? [];
@@ -80,8 +80,8 @@ function everyScalar(node: unknown): readonly Mask[] {
 }
 
 /**
- * For a configuration file with syntax errors, whose nodes cannot be trusted: the rest of a line after a key that often
- * holds a secret, and every line without a key, which may belong to a secret of several lines.
+ * Returns masks for a configuration file with syntax errors, whose nodes are not reliable: the rest of a line after a key that
+ * often has a secret, and every line without a key, which may be part of a secret of several lines.
  */
 export function secretLineMasks(text: string): readonly Mask[] {
   const masks: Mask[] = [];

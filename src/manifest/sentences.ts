@@ -9,22 +9,22 @@ import { isAddressName, isSecretName, shownAddress, shownAddresses } from './sec
 import type { SchemaError } from './validate.ts';
 import { type DocumentValue, textOfScalar } from './values.ts';
 
-/** A schema whose choices are texts, as those of all kinds are. */
+/** A schema whose enums contain only texts, as those of all kinds do. */
 type Schema = Omit<SchemaNode, 'enum'> & { readonly enum?: readonly string[] };
 
-/** A document, as far as a sentence about it needs it. */
+/** The parts of a document that messages need. */
 export interface Explained {
   readonly contents: unknown;
   readonly offset: number;
   readonly value: DocumentValue;
 }
 
-/** Names of the fields of an object schema. */
+/** Returns the names of the fields of an object schema. */
 export function propertiesOf(schema: unknown): readonly string[] {
   return Object.keys((schema as Schema | undefined)?.properties ?? {});
 }
 
-/** Names of which exactly one must be there, from a `oneOf` error. */
+/** Returns the names of which exactly one is required, from a `oneOf` error. */
 export function alternatives({ schema }: SchemaError): readonly string[] {
   return (schema as readonly { readonly required?: readonly string[] }[]).flatMap(({ required }) => required ?? []);
 }
@@ -41,14 +41,14 @@ export function propertyOf({ keyword, params }: SchemaError): string | undefined
   return parameter === undefined ? undefined : String(params[parameter]);
 }
 
-/** `reference`: a secret belongs here, by reference. `name`: the name of one, which may be the secret by mistake. */
+/** Returns `reference` for a field that refers to a secret, and `name` for the name of one, which may be the secret by mistake. */
 export function secretRole({ parentSchema, keyword }: SchemaError): 'reference' | 'name' | undefined {
   const role = (parentSchema as Schema | undefined)?.['x-secret'];
   if (role === 'reference' && keyword !== 'oneOf') return 'reference';
   return role === 'name' ? 'name' : undefined;
 }
 
-/** What is wrong, what was expected and what to do, for one error of the validator. */
+/** Returns the message, the expected value and the remedy for one error of the validator. */
 export function describe(error: SchemaError, path: Path, place: Place, document: Explained): FaultWords {
   const field = fieldName(path);
   const property = propertyOf(error) ?? '';
@@ -72,7 +72,7 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   return { code, message, expected, hint };
 }
 
-/** A variable can give these; it can never give a list or a map. */
+/** Returns whether a variable can provide the value: it cannot be a list or a map. */
 function isPlain({ parentSchema }: SchemaError): boolean {
   return !['array', 'object'].includes((parentSchema as Schema).type ?? '');
 }
@@ -170,7 +170,7 @@ function shownValue(data: unknown, text: string | undefined, field: string): str
   return `the ${typeof data} ${short(text ?? JSON.stringify(data))}`;
 }
 
-/** The text, without the parts that must not be shown. */
+/** Returns a text without the parts that must not be shown. */
 function shownIn(field: string, text: string): string {
   return isAddressName(field) ? shownAddress(text) : shownAddresses(text);
 }
@@ -221,17 +221,17 @@ function hintFor(
   if (keyword !== 'pattern' || typeof data !== 'string' || schema.pattern === undefined) return undefined;
   const pattern = new RegExp(schema.pattern, 'u');
   const fixed = corrections(data).find((text) => text !== '' && text.length <= 253 && pattern.test(text));
-  // A correction is offered only if all of it may be shown.
+  // A correction is suggested only if all of it may be shown.
   return fixed === undefined || shownIn(field, fixed) !== fixed ? undefined : `did you mean ${short(fixed)}?`;
 }
 
-/** What may have been meant by a text that breaks a rule about letters. */
+/** Returns possible corrections of a text that breaks a rule about characters. */
 function corrections(text: string): readonly string[] {
   const lower = text.toLowerCase();
   const upper = text.toUpperCase();
   const dashed = text.trim().replace(/[_ ]/g, '-');
   const address = [text, `http://${text}`].find((candidate) => URL.canParse(candidate));
-  // A domain written as an address, or with letters that its ASCII form spells differently.
+  // A domain written as an address, or with letters that are not ASCII.
   const host = address === undefined || !text.includes('.') ? [] : [new URL(address).hostname];
   return [
     text.trim(),

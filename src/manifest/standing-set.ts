@@ -5,13 +5,13 @@ import { amend } from './amended-set.ts';
 import { type Declared, type Judgement, judge } from './relations.ts';
 
 /**
- * A set in which `relate` found no fault, so that a few documents which say something else are related to it at their own
- * cost. It never says what is wrong: where anything might be, `relate` is to look at everything.
+ * A set in which `relate` found no fault. It checks a few changed documents against the rest at the cost of these documents.
+ * It does not report faults: where one is possible, the caller runs `relate` over the whole set.
  */
 export class StandingSet {
   readonly #kinds: Declarations;
   #set: DesiredState;
-  /** Made for the first change: most sets are loaded once. */
+  /** Created at the first change, because most sets are loaded once. */
   #judged: Judged | undefined;
 
   constructor(kinds: Declarations, set: DesiredState) {
@@ -20,9 +20,9 @@ export class StandingSet {
   }
 
   /**
-   * @param documents those that changed, under ids that the set has.
-   * @returns the set with them, in the same order; undefined where a fault is possible, and then this one is of no use
-   * any more.
+   * Returns the set with changed documents, in the same order; undefined where a fault is possible, and then this object
+   * must not be used any more.
+   * @param documents the changed documents, whose ids are in the set.
    */
   with(documents: readonly Declared[]): DesiredState | undefined {
     if (documents.length === 0) return this.#set;
@@ -31,7 +31,7 @@ export class StandingSet {
     for (const { id, resource, sound } of documents) {
       const before = this.#set.get(id);
       if (resource === undefined || !sound || before === undefined) return undefined;
-      // A former name is held against all names there are.
+      // A former name must be compared with all names.
       if (isMoved(before) || isMoved(resource)) return undefined;
       changed.set(id, resource);
     }
@@ -44,9 +44,9 @@ export class StandingSet {
 
 interface Judged {
   readonly judgements: Map<ResourceId, Judgement>;
-  /** Whose each identity is. */
+  /** The owner of each identity. */
   readonly claimed: Map<string, ResourceId>;
-  /** Who looked at each, whether it was there or not. */
+  /** The resources whose judgement read each id, whether it existed or not. */
   readonly lookedAtBy: Map<ResourceId, Set<ResourceId>>;
 }
 
@@ -71,7 +71,7 @@ function keep({ judgements, lookedAtBy }: Judged, id: ResourceId, judgement: Jud
   }
 }
 
-/** Asks the kinds of those that changed and of those that looked at them. @returns whether nothing can be wrong. */
+/** Judges the changed resources, and those whose judgement read them. @returns whether no fault is possible. */
 function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
   const { judgements, claimed, lookedAtBy } = judged;
   const again = new Set<ResourceId>();
@@ -79,7 +79,7 @@ function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, chan
     again.add(id);
     for (const looker of lookedAtBy.get(id) ?? []) again.add(looker);
   }
-  // All of them let go first: two may have exchanged what they claim.
+  // Release all identities first, because two resources may have exchanged theirs.
   for (const id of again) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
   for (const id of again) {
     const before = judgements.get(id);

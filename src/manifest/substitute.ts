@@ -4,21 +4,21 @@ import { short } from './scalars.ts';
 import { didYouMean } from './suggest.ts';
 import { decode } from './text.ts';
 
-/** Names and values for `${NAME}`; nothing else of the environment is ever seen. */
+/** Names and values for `${NAME}`. Manifests cannot read the rest of the environment. */
 export type Variables = ReadonlyMap<string, string>;
 
 const NAME = '[A-Za-z_][A-Za-z0-9_]*';
-/** An escape, a well-formed reference, or the start of anything else. */
+/** An escape, a well-formed reference, or the start of a malformed one. */
 const REFERENCE = new RegExp(`\\$\\$\\{|\\$\\{(${NAME})\\}|\\$\\{[^}]{0,40}\\}?`, 'g');
 const EXACT = new RegExp(`^\\$\\{(${NAME})\\}$`);
 const LINE = new RegExp(`^[ \\t]*(?:export[ \\t]+)?(${NAME})[ \\t]*=(.*)$`);
 
-/** True for a scalar that is one reference and nothing else: such a value may become a number or a boolean. */
+/** Returns whether a scalar is exactly one reference, which may become a number or a boolean. */
 export function isExactReference(text: string): boolean {
   return EXACT.test(text);
 }
 
-/** Replaces every `${NAME}`; `$${` becomes `${`. Values are not looked at again, so they cannot refer to others. */
+/** Replaces every `${NAME}`; `$${` becomes `${`. Values are not expanded, so they cannot refer to other variables. */
 export function substitute(
   text: string,
   variables: Variables,
@@ -76,7 +76,7 @@ export function parseVariables(
     readLine(line.replace(/\r$/, ''), offset, variables, faults);
     offset += line.length + 1;
   }
-  // The values may be anything, so no line of this file is ever shown.
+  // Values may be secrets, so no line of this file is shown.
   const shown = new FileText(file, text ?? '', [[0, text?.length ?? 0]]);
   return { variables, problems: faults.map((fault) => shown.problem(fault)) };
 }

@@ -31,7 +31,7 @@ export function editDistance(left: string, right: string, limit: number): number
   return previous[right.length] ?? 0;
 }
 
-/** The candidate that was probably meant: near enough, and the nearest; the first of several equally near. */
+/** Returns the nearest candidate, if it is near enough; the first of several equally near ones. */
 export function nearest(word: string, candidates: Iterable<string>): string | undefined {
   if (word.length > LENGTH_MAX) return undefined;
   const folded = fold(word);
@@ -48,12 +48,12 @@ export function nearest(word: string, candidates: Iterable<string>): string | un
   return found;
 }
 
-/** `service_id`, `service-id` and `ServiceID` are all meant as `serviceId`. */
+/** Returns a word without case and separators: `service_id`, `service-id` and `ServiceID` all mean `serviceId`. */
 function fold(word: string): string {
   return word.toLowerCase().replace(/[-_]/g, '');
 }
 
-/** `did you mean X?`, or nothing. */
+/** Returns `did you mean X?`, or undefined. */
 export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
   const candidate = nearest(word, candidates);
   return candidate === undefined || candidate === word ? undefined : `did you mean ${candidate}?`;

@@ -5,7 +5,7 @@ interface Explanation {
   readonly message: string;
   readonly expected?: string;
   readonly hint?: string;
-  /** Where the mistake is, if not where the parser noticed it. */
+  /** The position of the mistake, if it differs from that of the parser. */
   readonly offset?: number | undefined;
 }
 
@@ -24,12 +24,12 @@ const REPORTED_ELSEWHERE: ReadonlySet<string> = new Set([
 const FAULTS_MAX = 3;
 
 /**
- * Syntax errors of one document in our words. The first of each line only, and at most three: what follows a syntax
- * error is mostly its echo.
+ * Returns the syntax errors of one document as faults: the first of each line, and at most three, because further errors are
+ * mostly consequences of the first ones.
  */
 export function syntaxFaults(document: Document.Parsed, text: string): readonly Fault[] {
   const faults: Fault[] = [];
-  // The last line that has a fault, so that a line of a thousand errors is not searched a thousand times.
+  // The last line with a fault, so that a line with a thousand errors is searched once.
   let line = { start: -1, end: -1 };
   for (const error of document.errors) {
     if (faults.length === FAULTS_MAX) break;
@@ -90,7 +90,7 @@ const BAD_INDENT: Explanation = {
   expected: 'the fields of one map in the same column',
 };
 
-/** Explanations of errors that always mean the same. */
+/** Explanations of errors with one meaning. */
 const ALWAYS: Readonly<Record<string, Explanation>> = {
   BAD_DQ_ESCAPE: {
     message: 'a backslash in "double quotes" starts an escape that does not exist',
@@ -154,7 +154,7 @@ function unclosedBracket(document: Document.Parsed, text: string, noticed: numbe
   return { message: `this ${bracket} is not closed`, expected: `a ${end} at its end`, offset: opened };
 }
 
-/** The quoted scalar that runs to where its end was missed. */
+/** Returns the start of the quoted scalar whose end is missing. */
 function openingQuote(document: Document.Parsed, noticed: number): number | undefined {
   let opened: number | undefined;
   visit(document, {

@@ -1,20 +1,20 @@
 import * as fs from 'node:fs';
 import { lstat, open, readdir, realpath } from 'node:fs/promises';
 
-/** What reading plain files asks of the system. An answer may be there at once. */
+/** The system calls that read plain files. Their results may be synchronous. */
 export interface SystemCalls {
   realpath(path: string): string | Promise<string>;
-  /** Of the link itself, where the path is one. */
+  /** Returns the status of a link itself, not of its target. */
   lstat(path: string): fs.Stats | Promise<fs.Stats>;
-  /** With what each entry is itself, where it is a link. */
+  /** Returns the entries of a folder, without following links. */
   list(folder: string): readonly fs.Dirent[] | Promise<readonly fs.Dirent[]>;
-  /** For reading, without following a link at its end, and without waiting for whoever writes into a pipe. */
+  /** Opens a file for reading. It does not follow a link, and does not wait for the writer of a pipe. */
   open(path: string): OpenFile | Promise<OpenFile>;
 }
 
 export interface OpenFile {
   stat(): fs.Stats | Promise<fs.Stats>;
-  /** 0 bytes at the end. */
+  /** Reads 0 bytes at the end of the file. */
   read(
     buffer: Uint8Array,
     offset: number,
@@ -25,7 +25,7 @@ export interface OpenFile {
 
 const FLAGS = fs.constants.O_RDONLY | fs.constants.O_NOFOLLOW | fs.constants.O_NONBLOCK;
 
-/** Nothing else of the process waits, however slow the disk: for one that has other work. */
+/** Asynchronous calls, for a process that has other work while a disk is slow. */
 export const patientCalls: SystemCalls = {
   realpath,
   lstat,
@@ -33,12 +33,12 @@ export const patientCalls: SystemCalls = {
   open: (path) => open(path, FLAGS),
 };
 
-/** A signal that came meanwhile is heard after so many files and folders. */
+/** The number of files and folders after which the process handles signals. */
 const NAMES_PER_TURN = 64;
 
 /**
- * The process stands still for each call, which costs a tenth of what handing it to another thread and back does: for a
- * command, which has nothing else to do before it has read its files.
+ * Returns synchronous calls, which cost a tenth of the asynchronous ones: for a command, which has nothing else to do before
+ * it has read its files.
  */
 export function directCalls(): SystemCalls {
   let names = 0;

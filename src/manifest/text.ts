@@ -1,29 +1,29 @@
 import { type Fault, faultAt, type FaultWords } from './fault.ts';
 import { LIMITS } from './limits.ts';
 
-/** One file of a source, or standard input, as it was read. */
+/** One file of a source, or standard input. */
 export interface SourceFile {
-  /** As the user named it, or `<stdin>`: what messages show. */
+  /** The path as the user wrote it, or `<stdin>`, for messages. */
   readonly path: string;
   readonly content: string | Uint8Array;
-  /** Names the content (a git object id): a file whose id was seen before is not parsed again. */
+  /** The id of the content (a git object id). A file with a known id is not parsed again. */
   readonly contentId?: string;
 }
 
 /**
- * Characters that make a text look different from what it means, or that the YAML lexer uses for itself:
+ * Characters that make a text look different from its meaning, or that the YAML lexer uses internally:
  * NUL and the other C0 and C1 controls, bidirectional controls, an inner byte order mark, a lone carriage return.
  */
 const UNSAFE =
   // oxlint-disable-next-line eslint/no-control-regex -- They are what it looks for.
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd-\uffff]|\r(?!\n)|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
-/** Stands where an unsafe character stood. */
+/** Replaces an unsafe character. */
 export const REPLACEMENT = '\ufffd';
 
 /**
- * Decodes a file and looks for characters that have no place in it.
- * @returns the text to parse, in which unsafe characters are replaced one for one; `undefined` if there is none.
+ * Decodes a file and finds unsafe characters.
+ * @returns the text to parse, in which each unsafe character is replaced; `undefined` if the file cannot be decoded.
  */
 export function decode(content: string | Uint8Array): { readonly text?: string; readonly faults: readonly Fault[] } {
   const size = typeof content === 'string' ? Buffer.byteLength(content) : content.byteLength;
@@ -36,7 +36,7 @@ export function decode(content: string | Uint8Array): { readonly text?: string; 
   return replaceUnsafe(bare);
 }
 
-/** What is said of a file that is larger than any manifest may be. @param size bytes. */
+/** Returns the fault of a file that is larger than a manifest may be. @param size bytes. */
 export function tooLarge(size: number): FaultWords {
   return {
     code: 'limit/file-size',
@@ -68,7 +68,7 @@ function notUtf8(bytes: Uint8Array): Fault {
 function replaceUnsafe(text: string): { readonly text: string; readonly faults: readonly Fault[] } {
   let first: RegExpExecArray | undefined;
   let more = -1;
-  // Not kept: a file may hold nothing else.
+  // Matches are not collected, because a file may contain nothing else.
   for (const match of text.matchAll(UNSAFE)) {
     first ??= match;
     more += 1;
@@ -83,14 +83,14 @@ function replaceUnsafe(text: string): { readonly text: string; readonly faults: 
   return { text: text.replace(UNSAFE, REPLACEMENT), faults: [fault] };
 }
 
-/** The first character of a value that must not reach the platform, described; `undefined` if all are fine. */
+/** Returns a description of the first character of a value that must not reach the platform; `undefined` if there is none. */
 export function unsafeCharacter(value: string): string | undefined {
   UNSAFE.lastIndex = 0;
   const match = UNSAFE.exec(value) ?? /\r/.exec(value);
   return match === null ? undefined : describeCharacter(match[0]);
 }
 
-/** The text with every character that no file may hold written as `\\u202e`: for comments. */
+/** Returns a text for comments, in which each unsafe character is written as `\\u202e`. */
 export function withoutUnsafe(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }

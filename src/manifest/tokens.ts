@@ -2,22 +2,22 @@ import { CST, Lexer, Parser } from 'yaml';
 import { type Fault, faultAt } from './fault.ts';
 import { LIMITS } from './limits.ts';
 
-/** Concrete syntax of a text, and what of it is refused before anything recursive sees it. */
+/** The tokens of a text, and the faults that are found before any recursive step. */
 export interface Tokens {
   readonly tokens: readonly CST.Token[];
   readonly faults: readonly Fault[];
-  /** Nested too deep, too dense, or too many faults: tokens end here, and the rest of the text was not read. */
+  /** The end of the tokens, if the text is nested too deep, too dense, or has too many faults. The rest was not read. */
   readonly cutAt: number | undefined;
 }
 
-/** More than these are the echo of one mistake, or an attack. */
+/** Limits for errors. More have one cause, or are an attack. */
 const ERRORS_MAX = 100;
 const FAULTS_MAX = 100;
 const BEFORE_EMPTY_ENTRY: ReadonlySet<string> = new Set(['[', '{', ',']);
 
 /**
- * Runs the lexer and the stack-based parser, neither of which recurses, and watches both: depth is measured on the
- * parser's own stack, and anchors, aliases, tags and directives are seen as tokens wherever they stand.
+ * Runs the lexer and the stack-based parser, which do not recurse. It measures depth by the stack of the parser, and finds
+ * anchors, aliases, tags and directives as tokens, anywhere in the text.
  */
 export function readTokens(text: string): Tokens {
   const parser = new Parser();
@@ -28,7 +28,7 @@ export function readTokens(text: string): Tokens {
   let cutAt: number | undefined;
   let lexemes = 0;
   const keep = (token: CST.Token): void => {
-    // Without its directives a document is plain YAML 1.2 with the tags it always has.
+    // Without directives, a document is plain YAML 1.2.
     if (token.type === 'directive') faults.push(directiveFault(token));
     else if (token.type !== 'error' || (errors += 1) <= ERRORS_MAX) tokens.push(token);
   };
@@ -36,7 +36,7 @@ export function readTokens(text: string): Tokens {
     const { offset } = parser;
     const isScalarText = previous === CST.SCALAR;
     lexemes += 1;
-    // What was read so far is not looked at either: it would cost as much again, and say nothing of the file.
+    // The tokens so far are dropped too: to check them would cost as much again.
     if (lexemes > LIMITS.lexemes) return { tokens: [], faults: [...faults, denseFault(offset)], cutAt: offset };
     if (faults.length >= FAULTS_MAX) {
       cutAt = offset;
@@ -47,7 +47,7 @@ export function readTokens(text: string): Tokens {
       if (fault !== undefined) faults.push(fault);
     }
     if (lexeme === ',' && !isScalarText && BEFORE_EMPTY_ENTRY.has(previous)) {
-      // Stepped over, because the composer makes an error object of each, and a file may hold 250,000.
+      // Skipped, because the composer creates an error object for each, and a file may contain 250,000.
       faults.push(faultAt(offset, EMPTY_ENTRY));
       parser.offset += lexeme.length;
       continue;
@@ -64,7 +64,7 @@ export function readTokens(text: string): Tokens {
   return { tokens, faults, cutAt };
 }
 
-/** White space, a line end or a comment. */
+/** Returns whether a token is white space, a line end or a comment. */
 function isBlank(lexeme: string): boolean {
   const first = lexeme[0];
   return first === ' ' || first === '\n' || first === '\r' || first === '\t' || first === '#';
@@ -106,7 +106,7 @@ interface Property {
   hint(text: string): string;
 }
 
-/** What stands before a value and is not allowed, by its first character. */
+/** Properties of a value that are not allowed, by their first character. */
 const PROPERTIES: Readonly<Record<string, Property>> = {
   '&': {
     name: 'anchor',
@@ -126,7 +126,6 @@ const PROPERTIES: Readonly<Record<string, Property>> = {
 };
 
 function propertyFault(lexeme: string, offset: number): Fault | undefined {
-  // Nearly every word and sign of a file is none of them.
   const property = PROPERTIES[lexeme.charAt(0)];
   if (property === undefined) return undefined;
   const { name, expected, hint } = property;

@@ -10,13 +10,13 @@ import { REPLACEMENT, unsafeCharacter } from './text.ts';
 export type Value = string | number | boolean | null | Value[] | { [key: string]: Value };
 
 /**
- * A map that inherits nothing, as one of `Object.create(null)` does, but that V8 keeps as a plain object: of half the size,
- * and faster to look into.
+ * A map without a prototype. Unlike the result of `Object.create(null)`, V8 stores it as a plain object, which has half the
+ * size and is faster to read.
  */
 const BareMap = function () {} as unknown as new () => object;
 BareMap.prototype = Object.freeze(Object.create(null) as object);
 
-/** The same value made of maps that inherit nothing: for values that came as JSON. */
+/** Returns a JSON value with maps without a prototype. */
 export function bareValue(value: Value): Value {
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(bareValue);
@@ -25,26 +25,26 @@ export function bareValue(value: Value): Value {
   return result;
 }
 
-/** What one document says, and which parts of it cannot be trusted. */
+/** The value of one document, and the parts of it that are unreliable. */
 export interface DocumentValue {
   readonly value: Value;
   readonly faults: readonly Fault[];
-  /** JSON pointers of values that are at fault already: a schema has nothing to add about them. */
+  /** JSON pointers of values that have a fault already, so that schema errors about them are ignored. */
   readonly poisoned: ReadonlySet<string>;
   /** JSON pointers of values that were exactly one `${NAME}`, with the variable's text. */
   readonly substituted: ReadonlyMap<string, string>;
 }
 
 const NONE: ReadonlyMap<string, string> = new Map();
-/** Nearly all there is: safe, and in its composed form. */
+/** Most texts: safe, and in composed form. */
 const PRINTABLE_ASCII = /^[ -~]*$/;
 const FORBIDDEN_KEYS = new Set(['__proto__', 'prototype', 'constructor']);
 
 /**
- * Turns the nodes of one document into plain values, by rules of our own: the nodes come from YAML's failsafe schema,
- * in which every scalar is still text.
- * @param variables `undefined` leaves `${NAME}` alone.
- * @param damaged unsafe characters of the file were reported, and replaced by U+FFFD.
+ * Converts the nodes of one document to plain values. The nodes come from the failsafe schema of YAML, in which every scalar
+ * is text; `readPlainScalar` decides its type.
+ * @param variables `undefined`: `${NAME}` is not replaced.
+ * @param damaged whether unsafe characters of the file were reported and replaced by U+FFFD.
  */
 export function readValue(contents: unknown, variables: Variables | undefined, damaged = false): DocumentValue {
   const reader = new Reader(variables, damaged);
@@ -65,12 +65,12 @@ class Reader {
     this.#damaged = damaged;
   }
 
-  /** Recursive, and bounded: the depth was limited before there were nodes. */
+  /** Reads a node recursively. `readTokens` has limited the depth. */
   node(node: unknown, path: (string | number)[]): Value {
     if (isScalar(node)) return this.#scalar(node, path);
     if (isMap(node)) return this.#map(node, path);
     if (isSeq(node)) return this.#list(node, path);
-    // An alias is at fault already; its value is unknown. A missing node is an empty value.
+    // An alias has a fault already, and its value is unknown. A missing node is an empty value.
     if (isAlias(node)) this.poisoned.add(formatPointer(path));
     return null;
   }
@@ -111,7 +111,7 @@ class Reader {
     return result;
   }
 
-  /** The text of a key; `undefined` (and a fault) if it is none that a map may have. */
+  /** Returns the text of a key; `undefined` (with a fault) if a map may not have it. */
   #key(pair: Pair, path: Path): string | undefined {
     const { key } = pair;
     if (!isScalar(key)) {
@@ -183,7 +183,7 @@ class Reader {
     return text;
   }
 
-  /** The text in its composed form, or `undefined` (and a fault) if a character of it must not reach the platform. */
+  /** Returns the text in composed form; `undefined` (with a fault) if a character of it must not reach the platform. */
   #safe(node: Scalar, text: string, path: Path): string | undefined {
     if (PRINTABLE_ASCII.test(text)) return text;
     const unsafe = unsafeCharacter(text);
@@ -199,7 +199,7 @@ class Reader {
     });
   }
 
-  /** A value that is at fault: nothing is known of it. */
+  /** Reports a fault of a value, which is then unknown. */
   #poison(node: unknown, path: Path, what: FaultWords): undefined {
     this.poisoned.add(formatPointer(path));
     return this.#fault(node, path, what);
@@ -226,12 +226,12 @@ function keyFault(text: string, isNull: boolean): FaultWords {
   return { ...KEY_FAULT, message: `the key ${short(text)} is not text`, hint: `write "${short(text)}" in quotes` };
 }
 
-/** The text of a scalar, quotes and escapes undone. Failsafe nodes hold nothing but text. */
+/** Returns the text of a scalar without quotes and escapes. Failsafe nodes contain only text. */
 export function textOfScalar({ value }: Scalar): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Where a node stands in the text. */
+/** Returns the position of a node in the text. */
 export function spanOf(node: unknown): { readonly offset: number; readonly length: number } {
   const range = (node as { range?: readonly [number, number, number] | null } | null | undefined)?.range;
   if (range === null || range === undefined) return { offset: 0, length: 1 };

@@ -10,36 +10,35 @@ import { LIMITS } from './limits.ts';
 import { NOT_TEXT_TO_ALL } from './scalars.ts';
 import { unsafeCharacter, withoutUnsafe } from './text.ts';
 
-/** Columns of a comment that has a line to itself. */
+/** The maximum columns of a comment on its own line. */
 const COMMENT_COLUMNS = 110;
 
 /**
- * Text that no reader of YAML, old or new, takes for anything else than text; whatever is not surely of that kind is
- * written in quotes.
+ * Text that every version of YAML reads as text. All other text is written in quotes.
  */
 const PLAIN = /^[A-Za-z/][A-Za-z0-9_./-]*$/;
 
-/** By the schema of a field, which is always the same object. */
+/** Validators by the schema of a field, which is always the same object. */
 const validators = new WeakMap<JsonObject, ValidateFunction>();
 
-/** Whether a field can hold the value and gives it back as it is: no other form, no character that no file may have. */
+/** Returns whether a field can contain a value and a reader gets it back unchanged. */
 export function isWritable(schema: JsonObject, value: Json): boolean {
   if (typeof value === 'string') {
-    // Where a secret was masked, nobody knows what is really there.
+    // The real value of a masked secret is unknown.
     if (unsafeCharacter(value) !== undefined || value.normalize('NFC') !== value || value.includes(SECRET_MASK))
       return false;
     if (escaped(value).length > LIMITS.scalarLength) return false;
   }
-  // Within an object, where a default is allowed.
+  // In an object, because only there a default is allowed.
   const validator = validators.get(schema) ?? compiler().compile({ type: 'object', properties: { field: schema } });
   validators.set(schema, validator);
   return validator({ field: value });
 }
 
 /**
- * A document as YAML that the loader reads back as it is, with its comments.
- * @param schema where its JSON Schema is, for the first line; undefined: no such line.
- * @param head what else is said above it: a paragraph each.
+ * Returns a document as YAML with its comments. The loader reads it back unchanged.
+ * @param schema the address of its JSON Schema, for the first line; undefined: no such line.
+ * @param head further paragraphs above it.
  */
 export function writeManifest(
   { kind, name, spec, remarks }: ExportedDocument,
@@ -49,7 +48,7 @@ export function writeManifest(
   const document = new Document({ apiVersion: API_VERSION, kind, metadata: { name }, spec });
   visit(document, {
     Map: (key, node) => {
-      // Entries of lists and the small maps of a spec are read best on one line.
+      // Entries of lists and small maps of a spec are on one line.
       if (key !== null && node.items.every(({ value }) => isScalar(value)) && !isOutermost(node)) node.flow = true;
     },
     Scalar: (key, node) => {
@@ -72,7 +71,7 @@ export function writeManifest(
   }
 }
 
-/** `${` would be a variable. */
+/** Escapes `${`, which would start a variable. */
 function escaped(text: string): string {
   return text.replaceAll('${', '$$${');
 }

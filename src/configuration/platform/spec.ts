@@ -12,10 +12,10 @@ import type { JsonObject } from '../../model/json.ts';
 import { duration, ONE_LINE, ONE_LINE_PATTERN, URL_RULES } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 
-/** A secret by reference; an inline one is an error. */
+/** A reference to a secret; an inline secret is an error. */
 export type SecretReference = { readonly env: string } | { readonly file: string };
 
-/** `x-secret` makes an inline value an error and keeps it out of every message. */
+/** Returns the schema of a reference to a secret. `x-secret` rejects an inline value and keeps it out of every message. */
 export function secretReference(description: string): Schema<SecretReference> {
   return {
     ...objectOf(description, {
@@ -40,7 +40,7 @@ export function secretReference(description: string): Schema<SecretReference> {
   } as JsonObject;
 }
 
-/** A header of HTTP, with its value. */
+/** Returns the schema of the name of an HTTP header. */
 export const headerName = (description: string) =>
   string(description, {
     pattern: '^[A-Za-z0-9-]+$',
@@ -54,7 +54,7 @@ export const filePath = (description: string, expected: string = ONE_LINE['x-exp
 /** JSON Schema of `spec:` of the operator's `kind: Platform`. */
 export const platformSchema = objectOf('How to reach one server of the API.', {
   url: string('Address of the platform, without /openapi/v1: `base_url` of every request.', URL_RULES),
-  // Authentication is not documented: header and value are free.
+  // Authentication is not documented, so header and value are free.
   'auth?': objectOf('One header that is sent with every request.', {
     header: headerName('Name of the header, often Authorization.'),
     value: secretReference('Value of the header, whole, by reference.'),
@@ -87,8 +87,8 @@ export const platformSchema = objectOf('How to reach one server of the API.', {
   }),
 });
 
-/** With its defaults filled in. */
+/** The spec with its defaults. */
 export type PlatformSpec = TypeOf<typeof platformSchema>;
 
-/** As the rest of the program sees it. */
+/** The spec as the rest of the program uses it: durations are in milliseconds. */
 export type PlatformSettings = Loaded<PlatformSpec>;

@@ -109,7 +109,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
     }),
   ],
   check: checkSettings,
-  // A constant, because there is one set of settings whatever its document is called.
+  // A constant, because there is only one document of settings, with any name.
   identities: () => [{ key: 'settings', path: '' }],
 };
 

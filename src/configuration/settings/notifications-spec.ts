@@ -8,7 +8,7 @@ import { duration, NAME, ONE_LINE, URL_RULES } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { secretReference } from '../platform/spec.ts';
 
-/** Which fields a type needs and takes: `receiverProblems`. */
+/** `receiverProblems` checks which fields a type requires and accepts. */
 const receiverSchema = objectOf('A place that notifications are sent to.', {
   name: string('What rules, logs and metrics call it.', NAME),
   type: choice('webhook: CloudEvents 1.0 as JSON. slack: text. github, gitlab, gitea: the status of a commit.', [
@@ -48,7 +48,7 @@ const receiverSchema = objectOf('A place that notifications are sent to.', {
   }),
 });
 
-/** Where notifications go. */
+/** A receiver of notifications. */
 export type ReceiverSpec = TypeOf<typeof receiverSchema>;
 export type ReceiverSettings = Loaded<ReceiverSpec>;
 
@@ -81,7 +81,7 @@ const ruleSchema = objectOf('Which events go where.', {
   ),
 });
 
-/** A rule names its receivers; an event goes to each receiver once, however many rules name it. */
+/** A rule for notifications. A receiver gets an event once, even if several rules match. */
 export type NotificationRule = TypeOf<typeof ruleSchema>;
 
 /** JSON Schema of `spec.notifications` of Settings. */
@@ -105,7 +105,7 @@ export const notificationsSchema = objectOf(
 export type NotificationsSpec = TypeOf<typeof notificationsSchema>;
 export type NotificationsSettings = Loaded<NotificationsSpec>;
 
-/** What a schema cannot say: fields by type, names that are given twice, and rules that name nobody. */
+/** Returns the problems that a schema cannot detect: fields by type, duplicate names, and rules with unknown receivers. */
 export function notificationProblems({ receivers, rules }: NotificationsSpec): readonly SpecProblem[] {
   const at = 'spec.notifications';
   const names = receivers.map(({ name }) => name);
@@ -130,10 +130,10 @@ const FIELDS = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link'] as co
 type Field = (typeof FIELDS)[number];
 
 interface Fields {
-  /** One of each group must be there. */
+  /** One field of each group is required. */
   readonly needs: readonly (readonly Field[])[];
   readonly takes: readonly Field[];
-  /** Why a needed one is. */
+  /** The reason why a required field is required. */
   readonly reason: string;
 }
 
@@ -143,7 +143,7 @@ const ofForge = {
   reason: 'to set the status of a commit',
 } as const;
 
-/** The fields that a type of receiver needs and takes. */
+/** The fields that a type of receiver requires and accepts. */
 const FIELDS_OF: Readonly<Record<ReceiverSpec['type'], Fields>> = {
   webhook: { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' },
   slack: { needs: [['urlFrom']], takes: ['urlFrom'], reason: 'the address of a Slack webhook is its credential' },
@@ -181,7 +181,7 @@ function bothAddresses({ url, urlFrom }: ReceiverSpec, path: string): readonly S
   return problemAt(`${path}.urlFrom`, BAD_RECEIVER, 'there are two addresses: url and urlFrom');
 }
 
-/** `http://` to another machine, where a signature or token would be readable on the way. */
+/** Returns the problem of `http://` to another machine: a signature or token could be read on the way. */
 export function plainHttp(text: string | undefined, path: string): readonly SpecProblem[] {
   const url = text === undefined ? null : URL.parse(text);
   if (url?.protocol !== 'http:' || isLoopback(url.href)) return [];
@@ -191,7 +191,7 @@ export function plainHttp(text: string | undefined, path: string): readonly Spec
 
 function repositoryProblems({ type, repository }: ReceiverSpec, path: string): readonly SpecProblem[] {
   if (repository === undefined) return [];
-  // A segment of dots would lead to another endpoint of the forge.
+  // A segment of dots would address another endpoint of the forge.
   const parts = repository.split('/');
   const isPath = !parts.some((part) => /^\.+$/.test(part));
   const isGood = isPath && (type === 'gitlab' ? parts.length > 1 || /^\d+$/.test(repository) : parts.length === 2);

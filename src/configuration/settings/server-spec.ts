@@ -5,7 +5,7 @@ import { arrayOf, boolean, choice, integer, objectOf, string, type TypeOf } from
 import { NAME } from '../../kinds/schema.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
 
-/** Each may do what those before it may: look; sync, suspend, resume, approve and see the ledger; everything. */
+/** The roles. Each has the permissions of those before it: read; sync, suspend, resume, approve and read the ledger; everything. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
 export type Role = (typeof ROLES)[number];
 
@@ -132,14 +132,14 @@ export function serverProblems({ listen, tokens, webhooks, trustedProxies }: Ser
   ];
 }
 
-/** `10.0.0.0/8`, `fd00::/8`, `192.0.2.1`. */
+/** Returns whether a text is an address or a network: `10.0.0.0/8`, `fd00::/8`, `192.0.2.1`. */
 function isNetwork(text: string): boolean {
   const [address = '', prefix] = text.split('/');
   const family = isIP(address);
   return family !== 0 && (prefix === undefined || Number(prefix) <= (family === 6 ? 128 : 32));
 }
 
-/** A name says who did something, or which sender is meant, so it stands for one only. */
+/** Returns the problems of duplicate names. A name identifies one user or one sender. */
 function doubles(named: readonly { readonly name: string }[], path: string): readonly SpecProblem[] {
   return repeats(named.map(({ name }) => name)).flatMap(({ value, index }) => {
     const message = `the name ${value} stands here a second time`;

@@ -7,7 +7,7 @@ import { duration, ONE_LINE, ONE_LINE_PATTERN, SHORT_TIME_PATTERN } from '../../
 import type { Loaded } from '../loaded.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
 
-/** No user and no query: a password in either would be shown wherever the address is. `git@` of ssh is no secret. */
+/** No user and no query, because a password in them would be shown with the address. `git@` of ssh is not a secret. */
 const SOURCE_URL_PATTERN =
   '^(https?://[A-Za-z0-9.:\\[\\]-]+(/[A-Za-z0-9._~%+/-]*)?|ssh://([A-Za-z0-9._-]+@)?[A-Za-z0-9.:\\[\\]-]+/[A-Za-z0-9._~%+/-]*|file:///[A-Za-z0-9._~%+/-]*)$';
 
@@ -27,7 +27,7 @@ const signaturesSchema = objectOf(
   { default: {} },
 );
 
-/** Who must have signed a commit that manifests are read from. */
+/** The required signature of a commit. */
 export type SignaturePolicy = TypeOf<typeof signaturesSchema>;
 
 const limitsSchema = objectOf(
@@ -66,10 +66,10 @@ const limitsSchema = objectOf(
   { default: {} },
 );
 
-/** What a source may cost at most. A commit beyond a limit is not applied; the one before stays in force. */
+/** The limits of a source. A commit that exceeds one is rejected; the daemon keeps running the commit before it. */
 export type SourceLimitsSpec = TypeOf<typeof limitsSchema>;
 export type SourceLimits = Loaded<SourceLimitsSpec>;
-/** What the folders of a commit may be at most, before anything is made of them. */
+/** The limits that are checked before any file of a commit is read. */
 export type FolderLimits = Pick<SourceLimitsSpec, 'folders' | 'entries' | 'depth'>;
 
 const credentialsSchema = objectOf(
@@ -91,7 +91,7 @@ const credentialsSchema = objectOf(
   },
 );
 
-/** Either a password or token for https, or a key for ssh; never of the repository's own. */
+/** A password or token for https, or a key for ssh. It never comes from the repository. */
 export type SourceCredentials = TypeOf<typeof credentialsSchema>;
 
 /** JSON Schema of `spec.source` of Settings. */
@@ -138,7 +138,7 @@ export type SourceSettings = Loaded<SourceSpec>;
 
 const DEBOUNCE_MAX_MS = 60_000;
 
-/** What the schema of `spec.source` cannot say. */
+/** Returns the problems of `spec.source` that its schema cannot detect. */
 export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
   const { url, paths, interval, debounce, credentials, signatures, limits } = source;
   return [
@@ -152,7 +152,7 @@ export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
   ];
 }
 
-/** A platform may be reached by plain http on a trusted network; what a source says is not only secret, it is obeyed. */
+/** Removes the hint about allowPlainHttp, which a source does not have: Portolan applies everything that a source contains. */
 function withoutFlag({ hint, ...problem }: SpecProblem): SpecProblem {
   return hint === undefined ? problem : { ...problem, hint: hint.replace(/, or set allowPlainHttp.*$/, '') };
 }
@@ -199,7 +199,7 @@ function signatureProblems({ by, keys }: SignaturePolicy): readonly SpecProblem[
   const expected = by === 'gpg' ? 'the folder of a keyring' : 'a file of allowed signers';
   if (by !== 'nobody' && keys === undefined)
     return problemAt(path, 'settings/signers', 'keys is missing: whose signatures are good?', expected);
-  // From a relative one git would take the checkout's own file.
+  // git would read a relative path from the checkout.
   if (keys !== undefined && !keys.startsWith('/'))
     return problemAt(`${path}.keys`, 'settings/signers', 'the path is relative', 'an absolute path');
   return [];

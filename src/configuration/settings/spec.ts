@@ -72,8 +72,8 @@ export const settingsSchema = objectOf(
   },
 );
 
-/** With its defaults filled in. */
+/** The spec with its defaults. */
 export type SettingsSpec = TypeOf<typeof settingsSchema>;
 
-/** As the rest of the program sees it: durations are in milliseconds. */
+/** The spec as the rest of the program uses it: durations are in milliseconds. */
 export type Settings = Loaded<SettingsSpec>;

@@ -2,7 +2,7 @@ import { arrayOf, number, objectOf, string, type TypeOf } from '../../model/sche
 import { URL_RULES } from '../../kinds/schema.ts';
 import { headerName, secretReference } from '../platform/spec.ts';
 
-/** Traces over OTLP/HTTP as JSON; none without an endpoint. */
+/** Traces over OTLP/HTTP as JSON; without an endpoint, none are sent. */
 const tracesSchema = objectOf(
   'Traces of readings of the source, passes, plans and actions.',
   {

@@ -12,7 +12,7 @@ export const scopePattern = string('team/region/app, * for any part.', {
   'x-expected': 'team/region/app, with * for any, such as team-a/*/*',
 });
 
-/** An application is meant if it matches one pattern of each list that is given, and has all labels that are given. */
+/** A window applies to an application that matches one entry of each given list and has all given labels. */
 const windowSchema = objectOf('One window: it begins by its schedule and lasts for its duration.', {
   name: string('What status and events call it.', NAME),
   kind: choice(
@@ -22,7 +22,7 @@ const windowSchema = objectOf('One window: it begins by its schedule and lasts f
   schedule: string(
     'When it begins, as cron writes it: minute, hour, day of month, month, day of week. L and FRI#2 are understood.',
     {
-      // No ?, which other crons read in other ways.
+      // No ?, which implementations of cron read differently.
       pattern: '^[0-9A-Za-z*,/#@ -]+$',
       maxLength: 128,
       'x-expected': 'five fields of cron, such as 0 22 * * 1-5',
@@ -52,7 +52,7 @@ const windowSchema = objectOf('One window: it begins by its schedule and lasts f
   }),
 });
 
-/** A time in which applications may, or may not, be changed. */
+/** A time in which applications may or may not be changed. */
 export type WindowSpec = TypeOf<typeof windowSchema>;
 export type WindowSettings = Loaded<WindowSpec>;
 
@@ -68,10 +68,10 @@ const DURATION_BOUNDS = {
   longestMs: 366 * 24 * 3600 * 1000,
   expected: 'more than 0s and at most 8784h, which is 366 days',
 };
-/** Any moment will do to ask whether a schedule ever comes: the search goes on for centuries. */
+/** The start of the search for the next start of a schedule, which covers centuries. */
 const SOME_DATE = new Date(Date.UTC(2024, 0, 1));
 
-/** What the schema cannot say of windows: schedules and time zones that mean something, durations, names of their own. */
+/** Returns the problems of windows that the schema cannot detect: schedules, time zones, durations, duplicate names. */
 export function windowProblems(windows: readonly WindowSpec[]): readonly SpecProblem[] {
   return [
     ...repeats(windows.map(({ name }) => name)).flatMap(({ value, index }) =>

@@ -18,5 +18,5 @@ export const storeSchema = objectOf('An application store that StoreInstall mani
   ),
 });
 
-/** With its defaults filled in. */
+/** The spec with its defaults. */
 export type StoreSpec = TypeOf<typeof storeSchema>;
