@@ -18,7 +18,7 @@ export function addressProblems(url: string, allowPlainHttp: boolean, path: stri
   return problemAt(
     path,
     'schema/plain-http',
-    `${JSON.stringify(url)} is plain http to another machine: whoever is in between reads the secrets sent there`,
+    `${JSON.stringify(url)} is plain http to another machine: secrets that are sent there can be read on the way`,
     'https://, or http:// to this machine (localhost, 127.0.0.1, [::1])',
     `write https://${url.slice('http://'.length)}, or set allowPlainHttp: true in the same spec if the network is trusted`,
   );

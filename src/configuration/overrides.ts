@@ -32,7 +32,7 @@ export function settingsOfKind(kind: string): ReadonlyMap<string, SettingField> 
   return new Map(fields.map((field) => [settingName(field), field]));
 }
 
-/** `prune.maxShare` */
+/** Returns the name of a setting: `prune.maxShare`. */
 export function settingName({ path }: SettingField): string {
   return path.slice(1).join('.');
 }
@@ -100,8 +100,8 @@ function badForm(): PortolanError {
   return new PortolanError({
     code: 'cli/bad-setting',
     disposition: 'invalid',
-    message: 'A --set is not of the form PATH=VALUE. Nothing was done.',
-    remedy: `Write --set prune.maxShare=0.5 for a setting, and ${kinds} before the path for one of those documents.`,
+    message: 'A --set does not have the form PATH=VALUE.',
+    remedy: `Write --set prune.maxShare=0.5 for a setting. For a setting of one of several documents, write ${kinds} before the path.`,
   });
 }
 

@@ -7,11 +7,11 @@ const NOTES = ['x-expected', 'x-secret'];
 export const COMPILER_OPTIONS: Options = {
   allErrors: true,
   strict: true,
-  strictRequired: false, // `oneOf` of two `required` names fields that the object around it declares.
+  strictRequired: false, // `oneOf` of two `required` refers to fields of the enclosing object.
   useDefaults: true,
   verbose: true,
   messages: false,
-  validateSchema: false, // They are ours; a test checks them once.
+  validateSchema: false, // A test validates the schemas once.
   $data: false,
   keywords: NOTES,
 };

@@ -15,7 +15,7 @@ import { type SchemaError, validateDocument } from './validate.ts';
 import { type DocumentValue, readValue, type Value } from './values.ts';
 import { SKIP_MARKER } from './source-rules.ts';
 
-const NO_MANIFEST = `keep files that are no manifests out of the folder, or in a folder within it that has a file called ${SKIP_MARKER}`;
+const NO_MANIFEST = `move files that are not manifests out of the folder, or into a subfolder that contains a file called ${SKIP_MARKER}`;
 
 /** One document after its own checks, before those across documents. */
 export interface ReadDocument {
@@ -173,14 +173,14 @@ function headerFault(
   if (declaration.trust === rules.trust) return undefined;
   const at = { ...placed(explained.contents, ['kind']), path: 'kind', code: 'document/trust' };
   if (rules.trust === 'operator') {
-    const message = `kind: ${declaration.kind} is a manifest, and has no place in the configuration file`;
+    const message = `kind: ${declaration.kind} is a manifest and belongs to a source, not to the configuration file`;
     return { ...at, message, expected: oneOf(rules), hint: 'move it to a file of the source (-f)' };
   }
   return {
     ...at,
-    message: `kind: ${declaration.kind} is the operator's, and has no place in a source`,
+    message: `kind: ${declaration.kind} belongs to the operator's configuration, not to a source`,
     expected: `a manifest: ${oneOf(rules)}`,
-    hint: 'move it to the configuration file (--config): else whoever may commit here could send a token, a key or a file to a server of their own',
+    hint: 'move it to the configuration file (--config): otherwise anyone who can commit here could send a token, a key or a file to their own server',
   };
 }
 
@@ -190,7 +190,8 @@ function kindFault(root: ValueMap, rules: ReadingRules, explained: Explained): F
   const expected = oneOf(rules);
   const noManifest = root['apiVersion'] === API_VERSION ? undefined : NO_MANIFEST;
   if (kind === undefined || kind === null) {
-    const message = noManifest === undefined ? 'kind is missing' : `this is no ${API_VERSION} document: it has no kind`;
+    const message =
+      noManifest === undefined ? 'kind is missing' : `this is not a ${API_VERSION} document: it has no kind`;
     return faultAt(explained.offset, {
       code: 'document/kind',
       message,

@@ -83,7 +83,7 @@ function isPointless({ data, parentSchema }: SchemaError): boolean {
   return parentSchema?.['x-secret'] === 'reference' && Object.keys(data).some((name) => !known.includes(name));
 }
 
-/** Returns what tells two errors at one place apart: the property that they are about. */
+/** Returns the property that distinguishes two errors at one place. */
 function subjectOf(error: SchemaError): string {
   if (error.keyword === 'oneOf') return '|';
   const property = propertyOf(error);

@@ -37,7 +37,7 @@ export function exportApplications(
   const shared: Omit<ExportContext, 'live' | 'application'> = {
     stores,
     store,
-    nameFor: (kind, key, wished, suffix) => names.give(kind, key, wished, suffix),
+    nameFor: (kind, key, preferred, suffix) => names.give(kind, key, preferred, suffix),
     nameOf: (kind, key) => names.of(kind, key),
     fits: isWritable,
     claim: (identity) => {

@@ -50,7 +50,7 @@ export function readFile(
 }
 
 function unreadable(offset: number): Fault {
-  const message = 'this document could not be understood, and no rule says why';
+  const message = 'this document cannot be read, for an unknown reason';
   return faultAt(offset, { code: 'document/unreadable', message, hint: 'please report this as a bug' });
 }
 

@@ -5,24 +5,24 @@ type Filler = CST.SourceToken;
 type Block = CST.BlockMap | CST.BlockSequence;
 
 /**
- * Gives comments to what they stand in line with. The parser leaves all comments behind a block to the block as soon as
- * one of them is indented like it; those that stand further left are about what follows.
+ * Assigns comments to the block with the same indent. The parser assigns all comments after a block to that block if one of
+ * them is indented like it; comments further left belong to what follows.
  */
-export function settleComments(tokens: readonly CST.Token[]): void {
+export function assignComments(tokens: readonly CST.Token[]): void {
   for (const token of tokens) {
     if (token.type !== 'document' || !isBlock(token.value)) continue;
-    settleWithin(token.value);
+    assignWithin(token.value);
     const freed = takeOutdented(token.value);
     if (freed.length > 0) token.end = [...freed, ...(token.end ?? [])];
   }
 }
 
-function settleWithin({ items }: Block): void {
+function assignWithin({ items }: Block): void {
   // In ascending order, so that comments freed by one item are in the next one when that is processed.
   for (let index = 0; index < items.length; index += 1) {
     const { value } = items[index] as Block['items'][number];
     if (!isBlock(value)) continue;
-    settleWithin(value);
+    assignWithin(value);
     const freed = takeOutdented(value);
     if (freed.length === 0) continue;
     const next = items[index + 1];

@@ -5,7 +5,7 @@ import type { Problem } from '../model/problem.ts';
 import { COMPOSING, parseDocuments } from './documents.ts';
 import { compareText, type Fault, faultAt } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
-import { commentsOf, settleComments } from './format-comments.ts';
+import { assignComments, commentsOf } from './format-comments.ts';
 import { arrange, hasFoldedText, LINE_LENGTH_MAX } from './format-nodes.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
@@ -32,12 +32,17 @@ export function formatFile(kinds: Declarations, { path, content }: SourceFile): 
   const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
   if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
   const text = stable(kinds, before);
-  const loss = text === undefined ? 'no layout of it lasts' : text === before ? undefined : lossBetween(before, text);
+  const loss =
+    text === undefined
+      ? 'formatting it again would change it again'
+      : text === before
+        ? undefined
+        : lossBetween(before, text);
   if (text !== undefined && loss === undefined) return { type: 'formatted', before, text };
   const fault = faultAt(0, {
     code: 'format/loss',
-    message: `the file was left as it is: ${loss}`,
-    hint: 'move comments out of values and brackets to lines of their own, and please report this as a bug',
+    message: `the file was not formatted: ${loss}`,
+    hint: 'move comments out of values and brackets to their own lines, and report this as a bug',
   });
   return { type: 'refused', problems: [file.problem(fault)] };
 }
@@ -57,15 +62,15 @@ function waitsForVariable({ code, offset, length }: Fault, text: string): boolea
 
 /** Formats until nothing changes any more; undefined after too many rounds. */
 function stable(kinds: Declarations, text: string, rounds = ROUNDS_MAX): string | undefined {
-  const next = layOut(kinds, text);
+  const next = formatOnce(kinds, text);
   if (next === text) return text;
   return rounds === 1 ? undefined : stable(kinds, next, rounds - 1);
 }
 
-function layOut(kinds: Declarations, text: string): string {
+function formatOnce(kinds: Declarations, text: string): string {
   const composer = new Composer({ ...COMPOSING, keepSourceTokens: true });
   const { tokens } = readTokens(text);
-  settleComments(tokens);
+  assignComments(tokens);
   const documents = [...composer.compose(tokens, false, text.length)];
   // Only comments, or an empty file.
   if (documents.length === 0) return text.trim() === '' ? '' : `${text.trim()}\n`;
@@ -87,8 +92,8 @@ function print(kinds: Declarations, document: Document.Parsed, isFirst: boolean,
 /** Returns in words what formatting would lose; undefined: nothing. */
 function lossBetween(before: string, after: string): string | undefined {
   const [was, is] = [parseDocuments(before), parseDocuments(after)];
-  if (is.faults.length > 0 || is.documents.some(({ broken }) => broken)) return 'it could not be read any more';
-  if (meaningOf(was) !== meaningOf(is)) return 'it would mean something else';
+  if (is.faults.length > 0 || is.documents.some(({ broken }) => broken)) return 'the result could not be read';
+  if (meaningOf(was) !== meaningOf(is)) return 'its meaning would change';
   return sortedComments(before) === sortedComments(after) ? undefined : 'a comment would be lost or changed';
 }
 

@@ -41,7 +41,7 @@ const NO_VARIABLES: Variables = new Map();
 
 /**
  * Reads all manifests of a source: syntax, schemas, references, rules across documents.
- * Pure, and never throws, whatever the files hold.
+ * Pure, and never throws.
  */
 export function loadManifests(input: ManifestInput): LoadedManifests {
   const { kinds, files, operator, problems = [], variables = NO_VARIABLES, cache = new FileCache() } = input;

@@ -170,7 +170,7 @@ class Walk {
 function reason(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'EACCES' || code === 'EPERM') return 'permission denied';
-  if (code === 'ENOENT') return 'it is gone, or a link that leads nowhere';
+  if (code === 'ENOENT') return 'it does not exist any more, or is a broken link';
   if (code === 'ELOOP') return 'it is a symbolic link, or became one';
   return message;
 }
@@ -233,6 +233,6 @@ async function readWhole(file: OpenFile, size: number, bytesMax: number): Promis
     if (bytesRead === 0 || (length === size && length < buffer.length)) break;
   }
   // The file has become longer: the first part of a file may be a valid manifest.
-  if (length > size && size <= bytesMax) throw new Error('it grew while it was read');
+  if (length > size && size <= bytesMax) throw new Error('it changed while it was read');
   return buffer.subarray(0, length);
 }

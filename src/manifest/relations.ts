@@ -138,7 +138,7 @@ function dangling(
 
 function expectedNames(kind: string, known: ReadonlySet<string>): string {
   const article = /^[AEIOU]/.test(kind) ? 'an' : 'a';
-  if (known.size === 0) return `the name of ${article} ${kind}; there is none at all`;
+  if (known.size === 0) return `the name of ${article} ${kind}; there is none`;
   const shown = [...known].slice(0, 8).join(', ');
   return `the name of ${article} ${kind}: ${shown}${known.size > 8 ? `, … (${known.size} in all)` : ''}`;
 }
@@ -164,7 +164,7 @@ function clashes(
       claimed.set(key, declared);
       continue;
     }
-    const message = `${first.id} at ${at(first)} already has: ${key}`;
+    const message = `${first.id} at ${at(first)} already claims: ${key}`;
     problems.push(...problemAt(path, 'identity/claimed-twice', message, 'one document for it'));
   }
   return problems;
@@ -181,8 +181,8 @@ function moves(resource: Resource, byId: ReadonlyMap<ResourceId, Declared>): rea
   return problemAt(
     MOVED,
     'identity/moved-from',
-    `${resource.id} says that it was moved from ${itself ? 'its own name' : `${former.id}, which still stands at ${at(former)}`}`,
-    'a former name that no document has any more',
+    `${resource.id} declares that it was moved from ${itself ? 'its own name' : `${former.id}, which still exists at ${at(former)}`}`,
+    'a former name that no document has now',
     itself ? 'delete the annotation' : `delete ${former.id}, or the annotation`,
   );
 }

@@ -23,7 +23,7 @@ export function readPlainScalar(text: string): PlainScalar {
   if (FALSE.test(text)) return { ok: true, value: false };
   if (!NUMBER_LIKE.test(text)) return { ok: true, value: text };
   if (!DECIMAL.test(text)) {
-    const message = `${short(text)} is ${notationOf(text)}, which readers take for different things`;
+    const message = `${short(text)} is ${notationOf(text)}, which programs read differently`;
     return {
       ok: false,
       code: 'yaml/number-notation',
@@ -33,7 +33,7 @@ export function readPlainScalar(text: string): PlainScalar {
   }
   const value = Number(text);
   if (keepsDigits(text, value)) return { ok: true, value: value === 0 ? 0 : value };
-  const message = `${short(text)} has more digits than a number keeps: it would become ${value}`;
+  const message = `${short(text)} has more digits than a number can represent: it would become ${value}`;
   return {
     ok: false,
     code: 'yaml/number-digits',

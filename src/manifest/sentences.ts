@@ -77,7 +77,7 @@ function isPlain({ parentSchema }: SchemaError): boolean {
   return !['array', 'object'].includes((parentSchema as Schema).type ?? '');
 }
 
-const ONE_VALUE = 'a variable holds one value, never a list or a map';
+const ONE_VALUE = 'a variable has one value; it cannot be a list or a map';
 
 function fieldName(path: Path): string {
   const last = path.at(-1);
@@ -91,7 +91,7 @@ function unknownField({ parentSchema }: SchemaError, name: string, field: string
     return {
       ...inlineSecret(field),
       code: 'schema/unknown-field',
-      message: `${JSON.stringify(short(name))} is no way to refer to a secret`,
+      message: `${JSON.stringify(short(name))} is not a reference to a secret`,
     };
   }
   const first = /^[A-Za-z]+(?=[\s{[])/.exec(name)?.[0] ?? '';
@@ -105,7 +105,7 @@ function unknownField({ parentSchema }: SchemaError, name: string, field: string
 }
 
 const SECRET_HINT =
-  "a secret stands only in the operator's configuration, by reference; if this file was ever committed or shared, replace the secret";
+  "secrets belong to the operator's configuration, by reference; if this file was ever committed or shared, replace the secret";
 
 function missingField({ parentSchema }: SchemaError, name: string, field: string): FaultWords {
   const schema = (parentSchema as Schema).properties?.[name];
@@ -122,7 +122,7 @@ function exactlyOne(error: SchemaError, { contents }: Explained): FaultWords {
   const both = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
   return {
     code: 'schema/exactly-one',
-    message: present.length === 0 ? `one of ${both} is missing` : `${both} stand side by side`,
+    message: present.length === 0 ? `one of ${both} is missing` : `${both} are both set`,
     expected: `exactly one of ${both}`,
   };
 }
@@ -131,7 +131,7 @@ function badName({ schema }: SchemaError, name: string): FaultWords {
   if (!name.startsWith('portolan/')) {
     return {
       code: 'schema/key',
-      message: `${JSON.stringify(short(name))} is no name for a label or an annotation`,
+      message: `${JSON.stringify(short(name))} is not a name for a label or an annotation`,
       expected: 'letters, digits, ., _, / and -, a letter or digit at both ends, at most 253',
     };
   }
@@ -139,7 +139,7 @@ function badName({ schema }: SchemaError, name: string): FaultWords {
   const known = branches.flatMap((branch) => branch.enum ?? []);
   return {
     code: 'schema/unknown-annotation',
-    message: `there is no annotation ${short(name)}; it would have no effect`,
+    message: `there is no annotation ${short(name)}`,
     expected: oneOfWords(known),
     hint: didYouMean(name, known),
   };
@@ -148,7 +148,7 @@ function badName({ schema }: SchemaError, name: string): FaultWords {
 function inlineSecret(field: string): FaultWords {
   return {
     code: 'schema/inline-secret',
-    message: `${field} must not hold a secret itself`,
+    message: `${field} must not contain the secret itself`,
     expected: 'a reference: { env: NAME } for an environment variable, or { file: PATH }',
     hint: `write ${field}: { env: NAME } and put the secret into that variable; if this file was ever committed or shared, replace the secret`,
   };
@@ -159,7 +159,7 @@ function empty(code: string, field: string, expected: string, text: string | und
     code,
     message: text === undefined ? `${field} is empty` : `${field} is ${text}`,
     expected,
-    hint: 'a field that is not to be managed is left out, not left empty',
+    hint: 'to leave a field unmanaged, remove it',
   };
 }
 

@@ -41,7 +41,7 @@ function malformed(match: string): FaultWords {
   const fallback = /^\$\{[A-Za-z_][A-Za-z0-9_]*[:-]/.test(match);
   return {
     code: 'substitution/malformed',
-    message: `${JSON.stringify(short(match))} is no reference to a variable`,
+    message: `${JSON.stringify(short(match))} is not a reference to a variable`,
     expected: '${NAME}, with letters, digits and _',
     hint: fallback
       ? 'default values are not supported: give the variable a value with --var or --var-file'
@@ -61,8 +61,8 @@ function unset(name: string, variables: Variables): FaultWords {
 }
 
 /**
- * Reads a variables file: `NAME=value` per line, `#` comments and empty lines; a value may stand in single quotes
- * (taken as it is) or double quotes (as a JSON string). Nothing is expanded.
+ * Reads a variables file: `NAME=value` per line, `#` comments and empty lines; a value may be in single quotes
+ * (used as it is) or double quotes (as a JSON string). Variables in values are not expanded.
  */
 export function parseVariables(
   content: string | Uint8Array,
@@ -87,7 +87,7 @@ function readLine(line: string, offset: number, variables: Map<string, string>, 
     void faults.push(faultAt(offset, { code, message, expected }, Math.max(1, line.length)));
   const [, name, rest] = LINE.exec(line) ?? [];
   if (name === undefined || rest === undefined)
-    return fault('variables/syntax', 'this line is no variable', 'NAME=value');
+    return fault('variables/syntax', 'this line is not a variable', 'NAME=value');
   if (variables.has(name)) return fault('variables/duplicate', `${name} is set twice`, 'one line per name');
   const value = unquote(rest.trim());
   if (value !== undefined) return void variables.set(name, value);
@@ -102,6 +102,6 @@ function unquote(text: string): string | undefined {
     const value: unknown = JSON.parse(text);
     return typeof value === 'string' ? value : undefined;
   } catch {
-    return undefined; // Not a JSON string: the caller says so, with the line.
+    return undefined; // Not a JSON string: the caller reports the line.
   }
 }

@@ -58,7 +58,7 @@ function pastIndent(text: string, offset: number, end: number): number {
   return at;
 }
 
-const CONFLICT = 'a conflict of git is not resolved here';
+const CONFLICT = 'a merge conflict of git is not resolved here';
 
 function explain(
   error: YAMLParseError,
@@ -68,7 +68,7 @@ function explain(
 ): Explanation {
   const line = text.slice(start, Math.min(end, start + 1000));
   if (/^(?:<{7}|={7}|>{7}|\|{7})(?: |\r?$)/.test(line)) {
-    return { message: CONFLICT, expected: 'one of the two sides, without the marks of git' };
+    return { message: CONFLICT, expected: 'one of the two sides, without the conflict markers' };
   }
   switch (error.code) {
     case 'TAB_AS_INDENT':
@@ -86,7 +86,7 @@ function explain(
 }
 
 const BAD_INDENT: Explanation = {
-  message: 'this line is indented like none of the lines above that it could belong to',
+  message: 'the indent of this line matches none of the lines above',
   expected: 'the fields of one map in the same column',
 };
 
@@ -101,7 +101,7 @@ const ALWAYS: Readonly<Record<string, Explanation>> = {
     hint: 'put the value into quotes',
   },
   KEY_OVER_1024_CHARS: { message: 'a key has more than 1024 characters' },
-  BLOCK_IN_FLOW: { message: 'an indented block stands inside [ ] or { }', expected: 'one style or the other' },
+  BLOCK_IN_FLOW: { message: 'an indented block is inside [ ] or { }', expected: 'one style or the other' },
 };
 
 function manyKeys(line: string): Explanation {
@@ -117,11 +117,11 @@ function manyKeys(line: string): Explanation {
 function unexpected(error: YAMLParseError, line: string): Explanation {
   if (/[{[,].*\$\{[A-Za-z_]/.test(line)) {
     return {
-      message: 'a ${NAME} without quotes stands inside { } or [ ], where its braces start a map',
-      hint: 'write "${NAME}" in quotes; it becomes a number or true or false all the same',
+      message: 'a ${NAME} inside { } or [ ] needs quotes, because its braces start a map',
+      hint: 'write "${NAME}" in quotes; it can still become a number or true or false',
     };
   }
-  return { message: `this is no valid YAML: ${firstLine(error.message)}` };
+  return { message: `this is not valid YAML: ${firstLine(error.message)}` };
 }
 
 function isBracket(error: YAMLParseError): boolean {

@@ -42,7 +42,7 @@ export function tooLarge(size: number): FaultWords {
     code: 'limit/file-size',
     message: `the file has ${size.toLocaleString('en')} bytes; it was not read`,
     expected: `at most ${LIMITS.fileBytes.toLocaleString('en')} bytes (256 KiB)`,
-    hint: 'split it: documents may stand in any number of files',
+    hint: 'split it: the documents may be in any number of files',
   };
 }
 
@@ -50,7 +50,7 @@ function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    return undefined; // The decoder's only error; its text says nothing that ours does not.
+    return undefined; // The only error of the decoder: the bytes are not UTF-8.
   }
 }
 
@@ -76,7 +76,7 @@ function replaceUnsafe(text: string): { readonly text: string; readonly faults: 
   if (first === undefined) return { text, faults: [] };
   const fault = faultAt(first.index, {
     code: 'yaml/unsafe-character',
-    message: `${describeCharacter(first[0])} stands here${more === 0 ? '' : `, and ${more} more of its sort follow`}`,
+    message: `${describeCharacter(first[0])} is not allowed here${more === 0 ? '' : `, and ${more} more of this sort follow`}`,
     expected: 'printable text, line breaks and tabs',
     hint: 'delete it; many editors show it only when asked to show invisible characters',
   });

@@ -75,22 +75,22 @@ function depthOf(stack: readonly CST.Token[]): number {
 }
 
 function depthFault(offset: number): Fault {
-  const message = `more than ${LIMITS.depth} maps and lists stand within each other; the rest of the file was not read`;
+  const message = `more than ${LIMITS.depth} maps and lists are nested; the rest of the file was not read`;
   return faultAt(offset, { code: 'limit/depth', message, expected: `at most ${LIMITS.depth} levels` });
 }
 
 function denseFault(offset: number): Fault {
   return faultAt(offset, {
     code: 'limit/lexemes',
-    message: `the file has more than ${LIMITS.lexemes} words and signs; none of it was read`,
+    message: `the file has more than ${LIMITS.lexemes} tokens; none of it was read`,
     expected: `at most ${LIMITS.lexemes}`,
-    hint: 'spread it over several files',
+    hint: 'split it into several files',
   });
 }
 
 const EMPTY_ENTRY = {
   code: 'yaml/syntax',
-  message: 'nothing stands before this comma',
+  message: 'there is no value before this comma',
   expected: 'a value between [ or { and a comma, and between two commas',
 };
 
@@ -111,7 +111,7 @@ const PROPERTIES: Readonly<Record<string, Property>> = {
   '&': {
     name: 'anchor',
     expected: 'each value written where it is used',
-    hint: (text) => `delete ${text}; use a variable \${NAME} for a value that stands in several places`,
+    hint: (text) => `delete ${text}; use a variable \${NAME} for a value that is used in several places`,
   },
   '*': {
     name: 'alias',

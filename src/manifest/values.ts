@@ -101,7 +101,7 @@ class Reader {
       if (key in result) {
         this.#fault(pair.key, path, {
           code: 'yaml/duplicate-key',
-          message: `the key ${JSON.stringify(short(key))} stands twice in this map`,
+          message: `the key ${JSON.stringify(short(key))} is used twice in this map`,
           expected: 'each key once',
           hint: 'delete one of the two',
         });
@@ -156,7 +156,7 @@ class Reader {
     if (!plain) return this.#safe(node, text, path) ?? null;
     const scalar = readPlainScalar(text);
     if (scalar.ok) return typeof scalar.value === 'string' ? (this.#safe(node, text, path) ?? null) : scalar.value;
-    if (substituted) return text; // A variable has no quotes to put around it; the field decides whether it is text.
+    if (substituted) return text; // A variable cannot have quotes; the field decides whether it is text.
     return this.#poison(node, path, { ...scalar, hint: numberHint(text) }) ?? null;
   }
 
@@ -188,7 +188,7 @@ class Reader {
     if (PRINTABLE_ASCII.test(text)) return text;
     const unsafe = unsafeCharacter(text);
     if (this.#damaged && text.includes(REPLACEMENT)) {
-      this.poisoned.add(formatPointer(path)); // Reported with the file, at its place.
+      this.poisoned.add(formatPointer(path)); // The fault was reported with the file.
       return undefined;
     }
     if (unsafe === undefined) return text.normalize('NFC');

@@ -158,8 +158,8 @@ test.for([
     { PORTOLAN_SET_PRUNE_MAX_SHARES: '1' },
     /\$PORTOLAN_SET_PRUNE_MAX_SHARES names no setting[^]*Did you mean PORTOLAN_SET_PRUNE_MAX_SHARE\?/,
   ],
-  ['no equals sign', ['--set', 'prune.maxShare'], {}, /not of the form PATH=VALUE/],
-  ['a kind without a name', ['--set', 'Platform:url=https://x.example.com'], {}, /not of the form PATH=VALUE/],
+  ['no equals sign', ['--set', 'prune.maxShare'], {}, /does not have the form PATH=VALUE/],
+  ['a kind without a name', ['--set', 'Platform:url=https://x.example.com'], {}, /does not have the form PATH=VALUE/],
   [
     'a platform without an address',
     ['--set', 'Platform/new:dialect=auto'],

@@ -74,7 +74,8 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
   { use: 'is not an X', pattern: /(?<!\b[Tt]here )\bis no [a-z]/g, sample: 'this is no number' },
   { use: 'the ledger (state file)', pattern: /durable memory/gi, sample: 'the durable memory' },
   { use: 'new in git', pattern: /first apply/gi, sample: 'first apply of it' },
-  { use: 'the noun', pattern: /\bnobody\b|\bsomebody\b|\bwhoever\b/gi, sample: 'so nobody was asked' },
+  // `nobody` is a value of a setting.
+  { use: 'the noun', pattern: /(?<!['`])\bnobody\b(?!:)|\bsomebody\b|\bwhoever\b/gi, sample: 'so nobody was asked' },
   { use: 'one full stop', pattern: /(?<!\.)\.\.(?=\s|$)/gm, sample: 'It failed.. Try again.' },
   {
     use: 'an, before a vowel',

@@ -45,7 +45,7 @@ function checkPlatform({ spec }: Resource<PlatformSpec>): readonly SpecProblem[]
     problems.push({
       code: 'platform/url-path',
       path: 'spec.url',
-      message: 'the address ends in /openapi/v1, which is added to every request anyway',
+      message: 'the address ends in /openapi/v1, which Portolan adds to every request',
       expected: 'the address without it',
       hint: `write ${spec.url.replace(/\/openapi(\/v1)?\/?$/, '')}`,
     });

@@ -19,14 +19,14 @@ export type SecretReference = { readonly env: string } | { readonly file: string
 export function secretReference(description: string): Schema<SecretReference> {
   return {
     ...objectOf(description, {
-      'env?': string('Name of the environment variable that holds the secret.', {
+      'env?': string('Name of the environment variable that contains the secret.', {
         pattern: '^[A-Za-z_][A-Za-z0-9_]*$',
         maxLength: 128,
         examples: ['PORTOLAN_TOKEN'],
         'x-secret': 'name',
         'x-expected': 'the NAME of an environment variable (letters, digits and _), not its value',
       }),
-      'file?': string('Path of the file that holds the secret; one line break at its end is dropped.', {
+      'file?': string('Path of the file that contains the secret. One line break at its end is removed.', {
         minLength: 1,
         maxLength: 4096,
         pattern: ONE_LINE_PATTERN,
@@ -52,37 +52,41 @@ export const filePath = (description: string, expected: string = ONE_LINE['x-exp
   string(description, { minLength: 1, maxLength: 4096, ...ONE_LINE, 'x-expected': expected });
 
 /** JSON Schema of `spec:` of the operator's `kind: Platform`. */
-export const platformSchema = objectOf('How to reach one server of the API.', {
+export const platformSchema = objectOf('The address of one server of the API, and its limits.', {
   url: string('Address of the platform, without /openapi/v1: `base_url` of every request.', URL_RULES),
   // Authentication is not documented, so header and value are free.
   'auth?': objectOf('One header that is sent with every request.', {
     header: headerName('Name of the header, often Authorization.'),
-    value: secretReference('Value of the header, whole, by reference.'),
+    value: secretReference('The whole value of the header, by reference.'),
   }),
   dialect: choice(
-    'Which endpoints the server has. auto asks it, with reads only.',
+    'The endpoints that the server has. auto detects them with reads only.',
     ['auto', 'documented', 'extended'],
     { default: 'auto' },
   ),
-  'tls?': objectOf('Trust in the server.', {
+  'tls?': objectOf('The certificates to trust.', {
     'caFile?': filePath(
       'PEM file with the certificates to trust in addition to the built-in ones.',
       'the path of a PEM file',
     ),
   }),
   limits: objectOf(
-    'How much is asked of the server.',
+    'The limits for requests to the server.',
     {
       concurrency: integer(
-        'Most requests in flight at once; fewer while the platform takes longer to answer because of them.',
+        'Maximum number of concurrent requests. It is reduced while the platform answers more slowly because of them.',
         { minimum: 1, maximum: 1024, default: 16 },
       ),
-      requestsPerSecond: number('Requests a second, over all scopes.', { minimum: 0.1, maximum: 100_000, default: 50 }),
-      timeout: duration('How long a read may take. Writes have limits of their own.', { default: '30s' }),
+      requestsPerSecond: number('Maximum number of requests per second, over all scopes.', {
+        minimum: 0.1,
+        maximum: 100_000,
+        default: 50,
+      }),
+      timeout: duration('Time limit of a read. Writes have their own limits.', { default: '30s' }),
     },
     { default: {} },
   ),
-  allowPlainHttp: boolean('Allow http:// to a server that is not on this machine. The token then travels in clear.', {
+  allowPlainHttp: boolean('Allow http:// to a server on another machine. The token is then sent unencrypted.', {
     default: false,
   }),
 });

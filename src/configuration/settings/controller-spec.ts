@@ -3,35 +3,37 @@ import { duration } from '../../kinds/schema.ts';
 
 /** JSON Schema of `spec.controller` of Settings. */
 export const controllerSettingsSchema = objectOf(
-  'How portolan run goes about it. Commands do not look at it.',
+  'Settings of the daemon (portolan run). Commands ignore them.',
   {
-    resyncInterval: duration(
-      'How often an application is looked at although nothing seems to have happened; up to a tenth more or less, by chance. Drift is found then.',
-      { default: '10m' },
-    ),
+    resyncInterval: duration('Interval at which each application is observed to detect drift, ± 10 % at random.', {
+      default: '10m',
+    }),
     concurrency: integer(
-      'Applications worked on at once. Those whose last attempt failed have a tenth as many places of their own.',
+      'Maximum number of applications that are reconciled concurrently. Applications whose last attempt failed have a tenth as many slots of their own.',
       { minimum: 1, maximum: 1000, default: 10 },
     ),
     pruneAfter: duration(
-      'How long something must have been gone from the source, without a break, before it is removed from the platform.',
+      'How long a resource must be missing in the source without interruption before it is removed from the platform.',
       { default: '10m' },
     ),
     firstInstalls: choice(
-      'Installs into an application that has components and that the ledger has never recorded. hold: until a person says so (portolan ledger confirm). allow: installs.',
+      'Installs into an application that has components and is not in the ledger. hold: they are held until portolan ledger confirm. allow: they are done.',
       ['hold', 'allow'],
       { default: 'hold' },
     ),
     suspendedNotifyAfter: duration(
-      'How long an application or resource may be suspended before an event says so, and how often from then on.',
+      'How long an application or resource may be suspended before an event reports it, and the interval of further events.',
       { default: '168h' },
     ),
-    drainTimeout: duration('How long SIGTERM waits for requests under way before the process ends all the same.', {
+    drainTimeout: duration('How long the process waits after SIGTERM for its requests before it ends.', {
       default: '30s',
     }),
-    healthTimeout: duration('How long an application may take to run after a change before it counts as unhealthy.', {
-      default: '10m',
-    }),
+    healthTimeout: duration(
+      'How long an application may take to become ready after a change before it counts as unhealthy.',
+      {
+        default: '10m',
+      },
+    ),
   },
   { default: {} },
 );

@@ -9,8 +9,8 @@ import type { Loaded } from '../loaded.ts';
 import { secretReference } from '../platform/spec.ts';
 
 /** `receiverProblems` checks which fields a type requires and accepts. */
-const receiverSchema = objectOf('A place that notifications are sent to.', {
-  name: string('What rules, logs and metrics call it.', NAME),
+const receiverSchema = objectOf('A receiver of notifications.', {
+  name: string('Name in rules, logs and metrics.', NAME),
   type: choice('webhook: CloudEvents 1.0 as JSON. slack: text. github, gitlab, gitea: the status of a commit.', [
     'webhook',
     'slack',
@@ -19,31 +19,34 @@ const receiverSchema = objectOf('A place that notifications are sent to.', {
     'gitea',
   ]),
   'url?': string(
-    'Where to post; of a forge, the base of its API. Use urlFrom where the address is a credential.',
+    'Address to post to, or base address of the API of a forge. Use urlFrom if the address is a credential.',
     URL_RULES,
   ),
-  'urlFrom?': secretReference('The whole address, by reference: whoever knows it may post.'),
+  'urlFrom?': secretReference('The whole address, by reference, because anyone who knows it can post.'),
   'secret?': secretReference('Key of the HMAC-SHA-256 that signs each message of a webhook.'),
   'token?': secretReference('Token of the forge, or bearer token of a webhook, by reference.'),
-  'repository?': string('owner/name on the forge; on GitLab the whole path of the project, or its number.', {
+  'repository?': string('owner/name on the forge. On GitLab the full path of the project, or its number.', {
     pattern: '^[A-Za-z0-9_.-]+(/[A-Za-z0-9_.-]+)*$',
     maxLength: 512,
     'x-expected': 'owner/name',
   }),
-  context: string('Name of the status beside the commit; two controllers on one repository need two.', {
+  context: string('Name of the status of a commit. Two controllers of one repository need different names.', {
     minLength: 1,
     maxLength: 100,
     ...ONE_LINE,
     default: 'portolan',
   }),
-  'link?': string('Where the status of a commit leads to, such as the dashboard.', URL_RULES),
-  ratePerMinute: integer('Messages a minute, at most; what comes faster waits, and the oldest are dropped, counted.', {
-    minimum: 1,
-    maximum: 6000,
-    default: 30,
-  }),
-  timeout: duration('How long one attempt may take, the answer included.', { default: '10s' }),
-  repeatAfter: duration('An event that repeats an earlier one word for word is sent again only after this.', {
+  'link?': string('Link of the status of a commit, such as the dashboard.', URL_RULES),
+  ratePerMinute: integer(
+    'Maximum number of messages per minute. Further messages wait; if too many wait, the oldest are dropped and counted.',
+    {
+      minimum: 1,
+      maximum: 6000,
+      default: 30,
+    },
+  ),
+  timeout: duration('Time limit of one attempt, including the answer.', { default: '10s' }),
+  repeatAfter: duration('An event with the same text as an earlier one is sent again only after this time.', {
     default: '1h',
   }),
 });
@@ -52,9 +55,9 @@ const receiverSchema = objectOf('A place that notifications are sent to.', {
 export type ReceiverSpec = TypeOf<typeof receiverSchema>;
 export type ReceiverSettings = Loaded<ReceiverSpec>;
 
-const ruleSchema = objectOf('Which events go where.', {
+const ruleSchema = objectOf('A rule: the events that its receivers get.', {
   events: arrayOf(
-    string('A type, or all of an area, or all.', {
+    string('A type of event, an area, or all.', {
       pattern: '^(\\*|[a-z][a-z-]*\\.(\\*|[a-z][a-z-]*))$',
       maxLength: 64,
       'x-expected': 'a type of event such as drift.detected, an area such as drift.*, or *',
@@ -63,10 +66,10 @@ const ruleSchema = objectOf('Which events go where.', {
       minItems: 1,
       maxItems: 100,
       default: ['*'],
-      description: 'Types of events. The status of a commit is told whatever stands here.',
+      description: 'Types of events. The status of a commit is always sent.',
     },
   ),
-  severity: choice<EventSeverity>('At least this severe.', ['info', 'warning', 'error'], { default: 'info' }),
+  severity: choice<EventSeverity>('Minimum severity.', ['info', 'warning', 'error'], { default: 'info' }),
   labels: mapOf('Labels that the Application must have, with these values.', {
     default: {},
     maxProperties: 50,
@@ -86,17 +89,17 @@ export type NotificationRule = TypeOf<typeof ruleSchema>;
 
 /** JSON Schema of `spec.notifications` of Settings. */
 export const notificationsSchema = objectOf(
-  'Who is told what. A receiver that does not answer delays nothing.',
+  'Receivers of notifications, and the events that they get. A receiver that does not answer delays nothing.',
   {
     receivers: arrayOf(receiverSchema, {
       maxItems: 100,
       default: [],
-      description: 'Places that notifications are sent to.',
+      description: 'Receivers of notifications.',
     }),
     rules: arrayOf(ruleSchema, {
       maxItems: 1000,
       default: [],
-      description: 'What goes where; a receiver that no rule names is told nothing.',
+      description: 'Rules. A receiver without a rule gets no events.',
     }),
   },
   { default: {} },
@@ -162,10 +165,15 @@ function receiverProblems(receiver: ReceiverSpec, path: string): readonly SpecPr
   const allowed = `of a ${receiver.type} receiver: ${takes.join(', ')}`;
   return [
     ...missing.flatMap((group) =>
-      problemAt(path, BAD_RECEIVER, `a ${receiver.type} receiver lacks a field`, `${group.join(' or ')}: ${reason}`),
+      problemAt(
+        path,
+        BAD_RECEIVER,
+        `a field of this ${receiver.type} receiver is missing`,
+        `${group.join(' or ')}: ${reason}`,
+      ),
     ),
     ...foreign.flatMap((field) =>
-      problemAt(`${path}.${field}`, BAD_RECEIVER, `${field} means nothing to a ${receiver.type} receiver`, allowed),
+      problemAt(`${path}.${field}`, BAD_RECEIVER, `a ${receiver.type} receiver has no field ${field}`, allowed),
     ),
     ...bothAddresses(receiver, path),
     ...plainHttp(receiver.url, `${path}.url`),
@@ -185,7 +193,7 @@ function bothAddresses({ url, urlFrom }: ReceiverSpec, path: string): readonly S
 export function plainHttp(text: string | undefined, path: string): readonly SpecProblem[] {
   const url = text === undefined ? null : URL.parse(text);
   if (url?.protocol !== 'http:' || isLoopback(url.href)) return [];
-  const message = `${url.origin} is plain http: what is sent could be read on the way`;
+  const message = `${url.origin} is plain http: messages could be read on the way`;
   return problemAt(path, 'settings/plain-http', message, 'an https address; http only to this machine itself');
 }
 

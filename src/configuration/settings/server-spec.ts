@@ -15,9 +15,9 @@ const pemFile = (what: string) =>
   filePath(`Path of the file with ${what}, in PEM form; read again on reload.`, 'the path of a file');
 
 const tokenSchema = objectOf('One token.', {
-  name: string('Who it is, for the history and the log.', NAME),
+  name: string('Name of the user, for the history and the log.', NAME),
   role: choice(
-    'viewer: look and plan. operator: also sync, suspend, resume, approve and see the ledger. admin: everything.',
+    'viewer: read and plan. operator: also sync, suspend, resume, approve and read the ledger. admin: everything.',
     ROLES,
   ),
   value: secretReference('The token, at least 16 characters, by reference.'),
@@ -26,14 +26,14 @@ const tokenSchema = objectOf('One token.', {
 export type ServerToken = TypeOf<typeof tokenSchema>;
 
 const webhookSchema = objectOf('One sender.', {
-  name: string('The last word of its address.', NAME),
-  type: choice('How it signs. generic: X-Portolan-Signature: sha256=<HMAC-SHA256 of the body in hex>.', [
+  name: string('The last segment of its address.', NAME),
+  type: choice('The form of the signature. generic: X-Portolan-Signature: sha256=<HMAC-SHA256 of the body in hex>.', [
     'github',
     'gitlab',
     'gitea',
     'generic',
   ]),
-  secret: secretReference('What it signs with, at least 16 characters, by reference.'),
+  secret: secretReference('The key of the signature, at least 16 characters, by reference.'),
 });
 
 export type ServerWebhook = TypeOf<typeof webhookSchema>;
@@ -42,14 +42,17 @@ export type ServerWebhook = TypeOf<typeof webhookSchema>;
 export const serverSchema = objectOf(
   'The HTTP API of the daemon.',
   {
-    listen: string('Address and port; port 0 is any free one. Other machines reach it only if this is not loopback.', {
-      maxLength: 256,
-      pattern: '^([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$',
-      default: LISTEN_DEFAULT,
-      'x-expected': 'address:port, such as 127.0.0.1:7780 or [::]:7780',
-    }),
+    listen: string(
+      'Address and port; port 0 means any free port. Other machines can reach the server only if this is not a loopback address.',
+      {
+        maxLength: 256,
+        pattern: '^([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$',
+        default: LISTEN_DEFAULT,
+        'x-expected': 'address:port, such as 127.0.0.1:7780 or [::]:7780',
+      },
+    ),
     hosts: arrayOf(
-      string('Name of a host, without port.', {
+      string('Host name, without port.', {
         maxLength: 253,
         pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$',
         'x-expected': 'the name of a host, such as portolan.example.com',
@@ -57,7 +60,7 @@ export const serverSchema = objectOf(
       {
         maxItems: 100,
         default: [],
-        description: 'Names by which clients call it. Addresses and localhost need not stand here.',
+        description: 'Host names that clients use. Addresses and localhost are always accepted.',
       },
     ),
     'tls?': objectOf('Certificate of the server. Absent: plain HTTP.', {
@@ -67,25 +70,25 @@ export const serverSchema = objectOf(
     tokens: arrayOf(tokenSchema, {
       maxItems: 1000,
       default: [],
-      description: 'Bearer tokens. Without one, nothing but /healthz and /readyz answers.',
+      description: 'Bearer tokens. Without one, only /healthz and /readyz answer.',
     }),
     webhooks: arrayOf(webhookSchema, {
       maxItems: 100,
       default: [],
-      description: 'Who may say, at /webhooks/<name>, that the source has changed.',
+      description: 'Senders that may report at /webhooks/<name> that the source has changed.',
     }),
     metrics: objectOf(
       'The metrics at /metrics.',
-      { public: boolean('Whether they are shown without a token.', { default: false }) },
+      { public: boolean('Whether they can be read without a token.', { default: false }) },
       { default: {} },
     ),
-    maxStreams: integer('Event streams open at once.', { minimum: 0, maximum: 10_000, default: 32 }),
+    maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
     connectionsPerAddress: integer(
-      'Connections of one address. Over it, a new connection replaces the oldest one without a whole request. A quarter of the 1024 connections of the server, so that one address cannot take them all.',
+      'Maximum number of connections of one address. A further connection replaces the oldest one without a complete request. The default is a quarter of the 1024 connections of the server, so that one address cannot use all.',
       { minimum: 1, maximum: 1024, default: 256 },
     ),
     planRequests: integer(
-      'Requests to platforms that one plan of the API may make. The default is what a platform with the default of 50 requests a second answers before a plan is ended, after 2 minutes.',
+      'Maximum number of requests to platforms for one plan of the API. The default is the number of requests in 2 minutes, the time limit of a plan, at the default of 50 requests per second.',
       { minimum: 1, maximum: 1_000_000, default: 6_000 },
     ),
     trustedProxies: arrayOf(
@@ -127,8 +130,8 @@ export function serverProblems({ listen, tokens, webhooks, trustedProxies }: Ser
   return [
     ...(port <= PORT_MAX ? [] : badPort),
     ...badProxies,
-    ...doubles(tokens, `${path}.tokens`),
-    ...doubles(webhooks, `${path}.webhooks`),
+    ...duplicates(tokens, `${path}.tokens`),
+    ...duplicates(webhooks, `${path}.webhooks`),
   ];
 }
 
@@ -140,9 +143,9 @@ function isNetwork(text: string): boolean {
 }
 
 /** Returns the problems of duplicate names. A name identifies one user or one sender. */
-function doubles(named: readonly { readonly name: string }[], path: string): readonly SpecProblem[] {
+function duplicates(named: readonly { readonly name: string }[], path: string): readonly SpecProblem[] {
   return repeats(named.map(({ name }) => name)).flatMap(({ value, index }) => {
-    const message = `the name ${value} stands here a second time`;
+    const message = `the name ${value} is used twice`;
     return problemAt(`${path}[${index}].name`, 'settings/double-name', message, 'a name of its own for each');
   });
 }

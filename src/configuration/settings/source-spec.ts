@@ -12,15 +12,15 @@ const SOURCE_URL_PATTERN =
   '^(https?://[A-Za-z0-9.:\\[\\]-]+(/[A-Za-z0-9._~%+/-]*)?|ssh://([A-Za-z0-9._-]+@)?[A-Za-z0-9.:\\[\\]-]+/[A-Za-z0-9._~%+/-]*|file:///[A-Za-z0-9._~%+/-]*)$';
 
 const signaturesSchema = objectOf(
-  'Who must have signed the commit that --revision or the daemon reads; plain files have no signature.',
+  'The required signature of a commit that --revision or the daemon reads. Plain files have no signature.',
   {
     by: choice(
-      'nobody: signatures are not looked at. ssh, gpg: the commit itself, not those before it, must bear a good one.',
+      'nobody: signatures are not checked. ssh, gpg: the commit itself, not those before it, must have a valid signature.',
       ['nobody', 'ssh', 'gpg'],
       { default: 'nobody' },
     ),
     'keys?': string(
-      'Absolute path, outside the checkout. ssh: file of allowed signers. gpg: folder with a keyring; every key in it is trusted.',
+      'Absolute path outside the checkout. ssh: file of allowed signers. gpg: folder of a keyring, in which every key is trusted.',
       { minLength: 2, maxLength: 4096, pattern: ONE_LINE_PATTERN, 'x-expected': 'an absolute path' },
     ),
   },
@@ -31,35 +31,35 @@ const signaturesSchema = objectOf(
 export type SignaturePolicy = TypeOf<typeof signaturesSchema>;
 
 const limitsSchema = objectOf(
-  'What a source may cost. A few small trees can unfold to more folders than any machine holds, and a small file can take hundreds of times its size to parse. The daemon reads and parses in a thread with these limits; a commit over a limit is not applied, and the one before stays in force. After heapMib or timeout was exceeded, the same commit is read again only on `portolan sync`, with other limits or with another version of Portolan.',
+  'Limits of a source. A few small trees can expand to more folders than a machine can store, and a small file can take hundreds of times its size to parse. The daemon reads and parses in a thread with these limits. A commit that exceeds a limit is rejected, and the daemon keeps running the commit before it. After heapMib or timeout was exceeded, the same commit is read again only on `portolan sync`, with other limits or with another version of Portolan.',
   {
     folders: integer(
-      'Folders in all. Each takes about 2 KiB of memory: 20000 are 40 MiB, three times those of the Linux kernel.',
+      'Maximum number of folders. Each takes about 2 KiB of memory: 20000 take 40 MiB. The Linux kernel has a third as many.',
       { minimum: 1, maximum: 1_000_000, default: 20_000 },
     ),
     entries: integer(
-      'Files and folders in all, manifests or not. Each takes about 0.4 KiB of memory: 200000 are 80 MiB, twice those of the Linux kernel.',
+      'Maximum number of files and folders, manifests or not. Each takes about 0.4 KiB of memory: 200000 take 80 MiB. The Linux kernel has half as many.',
       { minimum: 1, maximum: 10_000_000, default: 200_000 },
     ),
-    depth: integer('Folders nested within each other. Paths of most systems end below it.', {
+    depth: integer('Maximum depth of nested folders. Most systems do not support longer paths.', {
       minimum: 1,
       maximum: 1_000,
       default: 100,
     }),
     sizeMib: integer(
-      'MiB of all manifests together; kept in memory beside the heap. 10000 documents of usual size are 4 MiB.',
+      'Maximum size of all manifests in MiB, which are stored in memory beside the heap. 10000 documents of usual size have 4 MiB.',
       { minimum: 1, maximum: 256, default: 64 },
     ),
     documents: integer(
-      'Documents in all. The daemon keeps about 4 KiB of each application and of each of its resources in memory: 40000 are 160 MiB.',
+      'Maximum number of documents. The daemon stores about 4 KiB of each application and of each resource in memory: 40000 take 160 MiB.',
       { minimum: 1, maximum: 10_000_000, default: 40_000 },
     ),
     heapMib: integer(
-      'MiB of heap for the thread of the daemon that reads and parses the source, and as much for the one that parses manifests sent to POST /api/v1/plan. 10000 documents take about 60 MiB. Both and 160 MiB for the rest of the daemon should fit into the memory of its container.',
+      'Heap in MiB of the thread that reads and parses the source, and of the thread that parses manifests sent to POST /api/v1/plan. 10000 documents take about 60 MiB. The memory of the container should have room for both and for 160 MiB of the rest of the daemon.',
       { minimum: 32, maximum: 65_536, default: 192 },
     ),
     timeout: duration(
-      'Time to read a commit in the thread of the daemon, and as much to parse it. 10000 documents take a few seconds of processor time.',
+      'Time limit to read a commit, and time limit to parse it. 10000 documents take a few seconds of processor time.',
       { default: '2m' },
     ),
   },
@@ -73,9 +73,9 @@ export type SourceLimits = Loaded<SourceLimitsSpec>;
 export type FolderLimits = Pick<SourceLimitsSpec, 'folders' | 'entries' | 'depth'>;
 
 const credentialsSchema = objectOf(
-  'For url: username and password for https, sshKey and knownHosts for ssh. Nothing else is tried.',
+  'Credentials for url: username and password for https, sshKey and knownHosts for ssh. No others are tried.',
   {
-    'username?': string('https: who the password belongs to. With a token, forges take any name.', {
+    'username?': string('https: user of the password. With a token, forges accept any name.', {
       pattern: '^[^:\\u0000-\\u001f\\u007f]+$',
       maxLength: 256,
       default: 'git',
@@ -83,7 +83,7 @@ const credentialsSchema = objectOf(
     }),
     'password?': secretReference('https: password or access token, by reference.'),
     'sshKey?': secretReference('ssh: private key without a passphrase, by reference.'),
-    'knownHosts?': string('ssh: known_hosts file; a host that is not in it is refused. ssh-keyscan writes one.', {
+    'knownHosts?': string('ssh: known_hosts file, as ssh-keyscan writes it. Hosts that are not in it are refused.', {
       pattern: '^/[A-Za-z0-9._/@+,:=-]*$',
       maxLength: 4096,
       'x-expected': 'an absolute path of letters, digits and . _ / @ + , : = -',
@@ -96,15 +96,15 @@ export type SourceCredentials = TypeOf<typeof credentialsSchema>;
 
 /** JSON Schema of `spec.source` of Settings. */
 export const sourceSchema = objectOf(
-  'Where the daemon reads manifests from, and what a source must be like to be read.',
+  'The source that the daemon reads manifests from, and its limits.',
   {
-    'url?': string('Repository that the daemon fetches by itself. Absent: a checkout or folder of this machine.', {
+    'url?': string('Repository that the daemon fetches. Absent: a checkout or folder on this machine.', {
       pattern: SOURCE_URL_PATTERN,
       maxLength: 2048,
       'x-expected':
         'https://host/path, ssh://git@host/path or file:///path (http:// only to this machine), without password or query',
     }),
-    'ref?': string('Branch, tag or commit. Default: HEAD, the branch that is checked out.', {
+    'ref?': string('Branch, tag or commit. Default: HEAD.', {
       minLength: 1,
       maxLength: 250,
       pattern: '^[^-\\s][^\\s]*$',
@@ -114,18 +114,20 @@ export const sourceSchema = objectOf(
       maxItems: 1000,
       default: [],
       description:
-        'With url: folders and files within the repository; none: all of it. Without url: what every command reads without -f, from the folder in which it runs.',
+        'With url: folders and files in the repository; empty: all. Without url: the folders and files that every command without -f reads, relative to its working directory.',
     }),
-    interval: duration('How often the source is looked at, whatever is heard of it; ± 10 %.', { default: '60s' }),
-    debounce: string<DurationText>('How long after the first sign of a change the source is read.', {
+    interval: duration('Interval at which the source is checked for changes, ± 10 %, even without a notification.', {
+      default: '60s',
+    }),
+    debounce: string<DurationText>('Delay between the first sign of a change and the reading of the source.', {
       pattern: SHORT_TIME_PATTERN,
       maxLength: 8,
       default: '100ms',
       'x-expected': 'a short time such as 100ms or 2s',
     }),
     'credentials?': credentialsSchema,
-    'tls?': objectOf('How the server of url proves itself.', {
-      'caFile?': filePath('PEM file of certificates to trust in place of those of the system.'),
+    'tls?': objectOf('The certificates to trust for url.', {
+      'caFile?': filePath('PEM file with the certificates to trust instead of those of the system.'),
     }),
     signatures: signaturesSchema,
     limits: limitsSchema,
@@ -177,8 +179,7 @@ function credentialProblems(
   const problem = (message: string, expected: string): readonly SpecProblem[] =>
     problemAt('spec.source.credentials', 'settings/source-credentials', message, expected);
   const { password, sshKey, knownHosts } = credentials ?? {};
-  if (url === undefined)
-    return problem('there is no url that they could be for', 'credentials only together with spec.source.url');
+  if (url === undefined) return problem('credentials need spec.source.url', 'spec.source.url, or no credentials');
   if (url.startsWith('ssh:')) {
     if (password !== undefined) return problem('ssh takes a key, not a password', 'sshKey and knownHosts');
     if (sshKey === undefined || knownHosts === undefined)
@@ -190,15 +191,15 @@ function credentialProblems(
       `sshKey and knownHosts are for ssh, and the url is ${url}`,
       'password, or a url that starts with ssh://',
     );
-  if (url.startsWith('file:')) return problem('files of this machine need none', 'a file:// url without credentials');
+  if (url.startsWith('file:'))
+    return problem('files on this machine need no credentials', 'a file:// url without credentials');
   return password === undefined ? problem('password is missing', 'password, by reference') : [];
 }
 
 function signatureProblems({ by, keys }: SignaturePolicy): readonly SpecProblem[] {
   const path = 'spec.source.signatures';
   const expected = by === 'gpg' ? 'the folder of a keyring' : 'a file of allowed signers';
-  if (by !== 'nobody' && keys === undefined)
-    return problemAt(path, 'settings/signers', 'keys is missing: whose signatures are good?', expected);
+  if (by !== 'nobody' && keys === undefined) return problemAt(path, 'settings/signers', 'keys is missing', expected);
   // git would read a relative path from the checkout.
   if (keys !== undefined && !keys.startsWith('/'))
     return problemAt(`${path}.keys`, 'settings/signers', 'the path is relative', 'an absolute path');

@@ -10,34 +10,41 @@ import { scopePattern, windowsSchema } from './windows-spec.ts';
 
 /** JSON Schema of `spec:` of the operator's `kind: Settings`; at most one document. */
 export const settingsSchema = objectOf(
-  'What a source may touch, and the guards. Nothing of it is sent to the platform.',
+  'The settings of Portolan: scopes, guards, source, server and notifications. They are not sent to the platform.',
   {
     scopes: objectOf(
-      'Which applications the source may touch.',
+      'The applications that the source may change.',
       {
         allow: arrayOf(scopePattern, {
           minItems: 1,
           maxItems: 10_000,
           default: ['*/*/*'],
-          description: 'Patterns team/region/app, * for any. An application that none of them matches is refused.',
+          description: 'Patterns team/region/app, * for any. An application that matches no pattern is refused.',
         }),
       },
       { default: {} },
     ),
     prune: objectOf(
-      'Removal of what git no longer names.',
+      'Removal of resources that were removed from git.',
       {
-        enabled: boolean('Whether the daemon prunes. Commands prune only with --prune.', { default: true }),
+        enabled: boolean(
+          'Whether the daemon removes resources that were removed from git. Commands do so only with --prune.',
+          { default: true },
+        ),
         'maxShare?': number(
-          'Largest share of the objects on record, of an application or of the source, that may be pruned or changed at once; 0.3 is 30 %. A given share applies however few objects there are. Without one it is 0.3 and applies from ten objects on.',
+          'Maximum share of the objects in the ledger, of an application or of the source, that may be pruned or changed at once; 0.3 is 30 %. A share that is set applies to any number of objects. The default is 0.3 from ten objects on.',
           { minimum: 0, maximum: 1 },
         ),
-        maxObjects: integer('Most objects that one round may prune.', { minimum: 0, maximum: 100_000, default: 10 }),
+        maxObjects: integer('Maximum number of objects that one round may prune.', {
+          minimum: 0,
+          maximum: 100_000,
+          default: 10,
+        }),
         dailyObjects: integer(
-          'Most objects that a source may remove, or close to the outside, on one platform in 24 h in which the machine was up, however many commits it takes. Rules and outer ports are counted apart from everything else. A plan that was approved or saved is exempt.',
+          'Maximum number of objects that a source may remove, or close to the outside, on one platform in 24 h of uptime, over all commits. Rules and outer ports are counted separately. Approved and saved plans are exempt.',
           { minimum: 0, maximum: 100_000, default: 10 },
         ),
-        dailyShare: number('The same as a share of the objects on record, where that is more than dailyObjects.', {
+        dailyShare: number('The same limit as a share of the objects in the ledger. The larger one of both applies.', {
           minimum: 0,
           maximum: 1,
           default: 0.01,
@@ -46,20 +53,24 @@ export const settingsSchema = objectOf(
       { default: {} },
     ),
     settle: objectOf(
-      'How long after an ambiguous write nothing is concluded or sent again.',
+      'The settle window: how long after a write in doubt Portolan neither decides its outcome nor repeats it.',
       {
-        targetState: duration('After changes and deletions of ports and rules.', { default: '90s' }),
-        creation: duration('After creations of ports and rules.', { default: '5m' }),
-        install: duration('After installs and upgrades.', { default: '20m' }),
+        targetState: duration('The settle window of changes and deletions of ports and rules.', { default: '90s' }),
+        creation: duration('The settle window of creations of ports and rules.', { default: '5m' }),
+        install: duration('The settle window of installs and upgrades.', { default: '20m' }),
       },
       { default: {} },
     ),
     installs: objectOf(
-      'Installs whose outcome is unknown, on a server of the documented dialect.',
+      'Installs with an unknown outcome, on a server with the documented dialect.',
       {
-        ambiguous: choice('hold: ask a person. evidence: let the number of components decide.', ['hold', 'evidence'], {
-          default: 'hold',
-        }),
+        ambiguous: choice(
+          'hold: requires manual action. evidence: the number of components decides.',
+          ['hold', 'evidence'],
+          {
+            default: 'hold',
+          },
+        ),
       },
       { default: {} },
     ),

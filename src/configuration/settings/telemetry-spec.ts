@@ -4,20 +4,20 @@ import { headerName, secretReference } from '../platform/spec.ts';
 
 /** Traces over OTLP/HTTP as JSON; without an endpoint, none are sent. */
 const tracesSchema = objectOf(
-  'Traces of readings of the source, passes, plans and actions.',
+  'Traces of source readings, passes, plans and actions.',
   {
     'endpoint?': string(
-      'Base address of an OTLP/HTTP collector; OTEL_EXPORTER_OTLP_ENDPOINT says the same where this is not set.',
+      'Base address of an OTLP/HTTP collector. Without it, OTEL_EXPORTER_OTLP_ENDPOINT is used.',
       URL_RULES,
     ),
     headers: arrayOf(
       objectOf('One header.', {
         name: headerName('Name of the header.'),
-        value: secretReference('Value of the header, whole, by reference.'),
+        value: secretReference('The whole value of the header, by reference.'),
       }),
-      { maxItems: 20, default: [], description: 'Headers that are sent to the collector.' },
+      { maxItems: 20, default: [], description: 'Headers for the collector.' },
     ),
-    sampleShare: number('Share of the passes that are traced; those with a failure always are.', {
+    sampleShare: number('Share of the passes that are traced. Passes with a failure are always traced.', {
       minimum: 0,
       maximum: 1,
       default: 1,
@@ -30,7 +30,7 @@ export type TracesSpec = TypeOf<typeof tracesSchema>;
 
 /** JSON Schema of `spec.telemetry` of Settings. */
 export const telemetrySchema = objectOf(
-  'What is told to collectors of traces. Metrics need nothing: they are read at /metrics.',
+  'Traces. Metrics need no settings: they are read at /metrics.',
   { traces: tracesSchema },
   { default: {} },
 );

@@ -13,14 +13,14 @@ export const scopePattern = string('team/region/app, * for any part.', {
 });
 
 /** A window applies to an application that matches one entry of each given list and has all given labels. */
-const windowSchema = objectOf('One window: it begins by its schedule and lasts for its duration.', {
-  name: string('What status and events call it.', NAME),
+const windowSchema = objectOf('A window. It starts at its schedule and lasts for its duration.', {
+  name: string('Name in status and events.', NAME),
   kind: choice(
-    'deny: nothing is changed while it lasts. allow: nothing is changed outside of such windows. A deny beats every allow.',
+    'deny: no changes during the window. allow: no changes outside of all allow windows. deny takes precedence over allow.',
     ['allow', 'deny'],
   ),
   schedule: string(
-    'When it begins, as cron writes it: minute, hour, day of month, month, day of week. L and FRI#2 are understood.',
+    'Start times in the format of cron: minute, hour, day of month, month, day of week. L and FRI#2 are supported.',
     {
       // No ?, which implementations of cron read differently.
       pattern: '^[0-9A-Za-z*,/#@ -]+$',
@@ -28,7 +28,7 @@ const windowSchema = objectOf('One window: it begins by its schedule and lasts f
       'x-expected': 'five fields of cron, such as 0 22 * * 1-5',
     },
   ),
-  duration: duration('How long it lasts each time, in elapsed time: 8h are 8 hours in a night of 23 hours too.'),
+  duration: duration('Duration in elapsed time: 8h are 8 hours even when the clocks change.'),
   timeZone: string('Time zone of the schedule.', {
     pattern: '^[A-Za-z][A-Za-z0-9_+/-]*$',
     maxLength: 64,
@@ -60,7 +60,7 @@ export type WindowSettings = Loaded<WindowSpec>;
 export const windowsSchema = arrayOf(windowSchema, {
   maxItems: 1000,
   default: [],
-  description: 'Times in which applications may, or may not, be changed. Looking is always allowed.',
+  description: 'Times in which applications may or may not be changed. Observing is always allowed.',
 });
 
 const DURATION_BOUNDS = {
@@ -79,7 +79,7 @@ export function windowProblems(windows: readonly WindowSpec[]): readonly SpecPro
         `spec.windows[${index}].name`,
         'settings/window-name',
         `two windows are called ${value}`,
-        'a name of its own: status and events name the window that is in the way',
+        'a unique name: status and events show it',
       ),
     ),
     ...windows.flatMap((window, index) => [
@@ -114,7 +114,7 @@ function scheduleFault(schedule: string, timezone: string): string | undefined {
     return `the schedule ${schedule} has ${fields === 1 ? 'one field' : `${fields} fields`}`;
   try {
     const next = new Cron(schedule, { mode: '5-part', timezone }).nextRun(SOME_DATE);
-    return next === null ? `the schedule ${schedule} never comes` : undefined;
+    return next === null ? `the schedule ${schedule} has no start time` : undefined;
   } catch (error) {
     const why = error instanceof Error ? error.message.replace(/^Cron\w+: /, '') : String(error);
     return `the schedule ${schedule} cannot be read: ${why}`;

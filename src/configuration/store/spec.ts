@@ -7,15 +7,13 @@ const STORE_WORD = {
   'x-expected': 'letters, digits, _, . and -, starting with a letter or digit',
 };
 
-/** JSON Schema of `spec:` of the operator's `kind: Store`. Manifests name it and never see its key or choose its address. */
+/** JSON Schema of `spec:` of the operator's `kind: Store`. Manifests name it, but cannot read its key or choose its address. */
 export const storeSchema = objectOf('An application store that StoreInstall manifests may name.', {
-  url: string('Address of the store, as the platform reaches it: `market_url`.', URL_RULES),
+  url: string('Address of the store from the platform: `market_url`.', URL_RULES),
   domain: string('Domain of the store: `market_domain`.', { ...STORE_WORD, maxLength: 128 }),
   type: string('Type of the store: `market_type`.', { ...STORE_WORD, maxLength: 64 }),
   'accessKey?': secretReference('Access token of the store, by reference: `market_access_key`.'),
-  'allowPlainHttp?': boolean(
-    'Allow http:// to a store that is not on this machine. The access key then travels in clear.',
-  ),
+  'allowPlainHttp?': boolean('Allow http:// to a store on another machine. The access key is then sent unencrypted.'),
 });
 
 /** The spec with its defaults. */
