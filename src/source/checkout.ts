@@ -3,11 +3,11 @@ import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 
-/** A path that was named, as a commit knows it. */
+/** A path from the command line or the settings, and its place in a commit. */
 export interface PathInCommit {
-  /** As the user wrote it: what messages show. */
+  /** The path as the user wrote it. Messages show it. */
   readonly named: string;
-  /** From the top of the tree, with `/`; empty for all of it. */
+  /** The path from the top of the tree, with `/`; empty for the whole tree. */
   readonly within: string;
 }
 
@@ -18,9 +18,9 @@ interface LocatedPaths {
 }
 
 /**
- * Finds the git repository that paths belong to. Nothing but the place of `.git` is taken from the files: a path need
- * not exist on disk, and links below the repository's top are left to the commit.
- * @throws PortolanError `invalid` when a path is in no repository, or paths are in several.
+ * Finds the git repository that contains the paths. Uses only the place of `.git` on disk: a path may exist in the commit alone,
+ * and links below the top of the repository are not followed.
+ * @throws PortolanError `invalid` when a path is not in a repository, or the paths are in several.
  */
 export async function locatePaths(named: readonly string[]): Promise<LocatedPaths> {
   const located = await Promise.all(
@@ -42,15 +42,15 @@ export async function locatePaths(named: readonly string[]): Promise<LocatedPath
   return { root, paths: located.map(({ path }) => path) };
 }
 
-/** Where a file of the disk would be in the commit; undefined when it lies elsewhere, or its folder is not there. */
+/** Returns the path in the commit of a file on disk; undefined when the file is elsewhere, or its folder does not exist. */
 export async function placeInCheckout(root: string, file: string): Promise<string | undefined> {
-  // Whoever needs the file says better what is wrong with it.
+  // The reader of the file reports the error in more detail.
   const folder = await realpath(dirname(resolve(file))).catch(() => undefined);
   if (folder === undefined) return undefined;
   return isWithin(root, folder) ? posix(relative(root, join(folder, basename(file)))) : undefined;
 }
 
-/** The innermost folder above with a `.git`, else one that is a bare repository. */
+/** Returns the innermost parent folder with a `.git`, or else a bare repository. */
 async function findTop(path: string): Promise<string> {
   let top: string | undefined;
   let bare: string | undefined;
@@ -60,7 +60,7 @@ async function findTop(path: string): Promise<string> {
       if (link !== undefined && top !== undefined) await refuseLinkOut(path, folder, top, link);
       top ??= folder;
     }
-    // One that lies in a checkout came with a commit, from whoever may commit.
+    // A bare repository inside a checkout may come from a commit, so it is not trusted.
     if (await isBare(folder)) bare ??= folder;
     if (top !== undefined && (await isLink(folder))) link = folder;
     if (dirname(folder) === folder) break;
@@ -75,7 +75,7 @@ async function findTop(path: string): Promise<string> {
   });
 }
 
-/** A commit may hold a link; it must not choose which repository is read. */
+/** Refuses a link that leads out of the checkout: a commit can contain links, but must not choose the repository. */
 async function refuseLinkOut(path: string, outer: string, top: string, link: string): Promise<void> {
   const real = await realpath(top);
   if (isWithin(await realpath(outer), real)) return;
@@ -94,12 +94,12 @@ async function isBare(folder: string): Promise<boolean> {
   return head?.isDirectory() === false && objects?.isDirectory() === true && refs?.isDirectory() === true;
 }
 
-/** Whether there is anything, be it a link that leads nowhere. Whatever the reason, git could not use it either. */
+/** Returns whether the path exists, even as a broken link. Any error counts as missing, because git would fail too. */
 export async function isThere(path: string): Promise<boolean> {
   return (await linkStatus(path)) !== undefined;
 }
 
-/** A path that is not on the disk may be in the commit alone. */
+/** Returns whether the path is a link. A path that exists only in the commit is not. */
 async function isLink(path: string): Promise<boolean> {
   return (await linkStatus(path))?.isSymbolicLink() === true;
 }

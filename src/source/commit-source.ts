@@ -15,15 +15,15 @@ interface CommitReading extends Pick<CommitPlace, 'commit' | 'paths' | 'exclude'
   readonly git: Git;
   readonly objects: ObjectReader;
   readonly limits: SourceLimits;
-  /** What was read of another commit. */
+  /** Folders of another commit, which are reused where they are the same. */
   readonly known?: CommitMemory | undefined;
 }
 
-/** What reading one commit leaves for the next: nothing that both have is read or looked at twice. */
+/** Folders of one commit that the next reading reuses, so that nothing is read twice. */
 export interface CommitMemory {
-  /** What was left out: with something else, folders would be others. */
+  /** The excluded paths. With others, the folders would differ. */
   readonly exclude: readonly string[];
-  /** By the path that was named. */
+  /** Folders by `keyOf` their path. */
   readonly folders: ReadonlyMap<string, Folder>;
 }
 
@@ -33,9 +33,9 @@ export interface ReadCommit extends ReadSources {
 }
 
 /**
- * Reads the manifests of a commit from git's objects; the files on disk are not looked at. The same names count as in a
- * folder. A link, a submodule, a file that is too large or the pointer of one is a problem, and the rest is
- * read all the same. Each file's `contentId` is its object id; one that another commit had at the same path is the same object.
+ * Reads the manifests of a commit from git's objects, not from files on disk. File names follow the same rules as in a folder. A
+ * link, a submodule, a file that is too large, or a Git LFS pointer is a problem; the rest is read. The `contentId` of a file
+ * is its git object id. A file that another commit had at the same path is the same JavaScript object.
  * @throws PortolanError when git fails, or the commit exceeds a limit.
  */
 export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
@@ -72,7 +72,7 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
   return left.length === right.length && left.every((one, index) => one === right[index]);
 }
 
-/** Each file once, whatever path leads to it; the first path says how it is shown. */
+/** Returns each file once, even if several paths contain it. The first path decides how messages show it. */
 function together(
   paths: readonly PathInCommit[],
   folders: ReadonlyMap<string, Folder>,
@@ -89,7 +89,7 @@ function together(
       problems.push(notFound(path, commit));
       continue;
     }
-    // A file that is named comes under its name, a folder's under what `join` puts before theirs.
+    // The path of a named file is its name; the paths of a folder's files start with `join` of its name.
     const prefix = folder.tree === '' ? path.named.length : join(path.named, '-').length - 1;
     const isNews = (shown: string): boolean => {
       const rest = shown.slice(prefix);
@@ -103,9 +103,8 @@ function together(
 }
 
 /**
- * Reads the contents of files that another commit did not have where they are. Sizes come first, before anything large is taken
- * apart.
- * @returns the content or problem of each candidate, or how many bytes they have together where that is over the limit.
+ * Reads the contents of new or changed files. Reads the sizes first, so that large objects are never loaded.
+ * @returns a function from a candidate to its file or problem; or the total size in bytes, if that exceeds the limit.
  */
 async function readContents(
   { git, objects, limits }: CommitReading,
@@ -137,11 +136,11 @@ async function readContents(
   };
 }
 
-/** Returns what other files have, or had: under another name, or elsewhere. */
+/** Returns the wanted contents that files of the previous commit have, at any path. */
 function knownContents(known: ReadonlyMap<string, Folder>, wanted: ReadonlyMap<string, number>) {
   const contents = new Map<string, Uint8Array>();
   for (const { files } of known.values()) {
-    // By index: what an iterator leaves behind for each of ten thousand files is garbage.
+    // An iterator would create garbage for each of ten thousand files.
     for (let index = 0; index < files.length; index += 1) {
       const { contentId, content } = files[index] as SourceFile;
       if (contentId !== undefined && wanted.has(contentId) && typeof content !== 'string')

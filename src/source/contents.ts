@@ -8,51 +8,51 @@ import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Packed } from './packing.ts';
 
-/** What manifests are loaded with. */
+/** Values that loading manifests needs. */
 export interface LoadContext {
-  /** For `${NAME}`. */
+  /** Values of `${NAME}`. */
   readonly variables: Variables;
   readonly operator: OperatorNames;
 }
 
 export interface LoadedSource {
-  /** Empty as soon as there is one problem. Resources that did not change since the load before are the same objects. */
+  /** Empty if there is any problem. Resources that did not change since the previous load are the same objects. */
   readonly desired: DesiredState;
-  /** `snapshotId` of it. */
+  /** `snapshotId` of `desired`. */
   readonly snapshot: string;
   readonly problems: readonly Problem[];
 }
 
-/** Files that were read. They stay where they were read: in this thread or in another. */
+/** Files that were read. They stay in the thread that read them. */
 export interface Contents {
   /**
-   * What the files mean.
-   * @param signal ends it.
-   * @throws PortolanError when the thread that has them fails, or they cannot be read again after it failed before.
+   * Parses the files.
+   * @param signal ends the work.
+   * @throws PortolanError when the thread that holds the files fails, or the files cannot be read once more after it failed.
    */
   load(context: LoadContext, signal?: AbortSignal): Promise<LoadedSource>;
-  /** The files for the ledger. @param known digests of parts that are there already. @throws PortolanError as `load`. */
+  /** Packs the files for the ledger. @param known digests of parts that the ledger has. @throws PortolanError as `load`. */
   pack(known: readonly string[]): Promise<Packed>;
 }
 
-/** Where the files of a commit are. Plain data: it goes to another thread. */
+/** The place of the files of a commit. Plain data, so that it can be sent to another thread. */
 export interface CommitPlace {
   /** Real path of the checkout or bare repository. */
   readonly root: string;
-  /** Changes when another repository took this one's place. */
+  /** Changes when another repository replaces this one. */
   readonly identity: string;
-  /** Whole id. */
+  /** Full id. */
   readonly commit: string;
   readonly paths: readonly PathInCommit[];
-  /** Paths from the top of the tree that are left out: the configuration, which may lie among the manifests. */
+  /** Excluded paths from the top of the tree: the configuration, which may be among the manifests. */
   readonly exclude: readonly string[];
 }
 
-/** Where plain files are. Plain data: it goes to another thread. */
+/** The place of plain files. Plain data, so that it can be sent to another thread. */
 export interface FolderPlace {
   readonly paths: readonly string[];
   readonly exclude: readonly string[];
-  /** How long the files must have held still. */
+  /** Milliseconds for which the files must not change. */
   readonly settleMs: number;
 }
 
@@ -64,26 +64,27 @@ export interface CommitContents {
 
 export interface FolderContents {
   readonly contents: Contents;
-  /** Digest of names, sizes, times and inodes of all that was met. */
+  /** Digest of names, sizes, times and inodes of all entries. */
   readonly stats: string;
-  /** Of names and contents, and of what could not be read. */
+  /** Digest of names, contents, and problems. */
   readonly digest: string;
 }
 
-/** Reads and parses sources. One place for every caller: the command line in its own thread, the daemon in another. */
+/** Reads and parses sources. The command line does that in its own thread, the daemon in another. */
 export interface Workbench {
   /**
-   * @param label what messages call the commit: `main@sha1:<id>`.
-   * @throws PortolanError when git fails, or the commit exceeds a limit or did so before.
+   * Reads a commit.
+   * @param label the name of the commit in messages: `main@sha1:<id>`.
+   * @throws PortolanError when git fails, or the commit exceeds a limit now or did so earlier.
    */
   commit(place: CommitPlace, label: string): Promise<CommitContents>;
-  /** @throws PortolanError when nothing is there, it does not hold still or exceeds a limit. */
+  /** Reads plain files. @throws PortolanError when they do not exist, keep changing, or exceed a limit. */
   folder(place: FolderPlace, label: string): Promise<FolderContents>;
-  /** Files that were packed before. */
+  /** Restores packed files. */
   unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents>;
-  /** Files that somebody sent. */
+  /** Takes files that a request contains. */
   files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents>;
-  /** Forgets what failed, so that it is read again. @returns whether anything had failed. */
+  /** Forgets failed readings, so that they are retried. @returns whether there were any. */
   forgetFailures(): Promise<boolean>;
   close(): Promise<void>;
 }

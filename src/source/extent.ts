@@ -3,38 +3,38 @@ import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { TreeEntry } from './objects.ts';
 
-/** How large a folder is with everything below. */
+/** The size of a folder and everything below it. */
 export interface Extent {
-  /** It and all below. */
+  /** The folder itself and all folders below. */
   readonly folders: number;
   readonly entries: number;
-  /** 1: no folder below. */
+  /** 1 for a folder without folders. */
   readonly depth: number;
 }
 
-/** A folder of another commit, of which the extent is known. */
+/** A folder of another commit whose extent is known. */
 export interface MeasuredFolder {
   readonly tree: string;
   readonly folders: ReadonlyMap<string, MeasuredFolder>;
   readonly extent: Extent;
 }
 
-/** Of an entry in a tree: mode, a name of 255 bytes, and an id of SHA-256. */
+/** Maximum size of a tree entry: the mode, a name of 255 bytes, and a SHA-256 id. */
 const ENTRY_BYTES_MAX = 295;
 
 type Trees = (ids: readonly string[]) => Promise<ReadonlyMap<string, readonly TreeEntry[]>>;
 
 /**
- * Measures the folders of commits before anything is made of them. It reads each distinct tree once, so that a few small
- * trees that name each other cost as much as they are, and not as much as they unfold to.
+ * Measures the folders of commits before they are expanded. Reads each distinct tree once, so that a few small trees that contain
+ * each other many times cost only their own size, not their expanded size.
  */
 export class Extents {
   readonly #limits: FolderLimits;
   readonly #read: Trees;
   readonly #trees = new Map<string, readonly TreeEntry[]>();
-  /** Trees below which everything was read. */
+  /** Trees whose content below was read completely. */
   readonly #walked = new Set<string>();
-  /** Of trees at paths where no other commit had a folder. */
+  /** Extents of trees at paths where the other commit has no folder. */
   readonly #extents = new Map<string, Extent>();
   #folders = 0;
   #entries = 0;
@@ -45,7 +45,7 @@ export class Extents {
     this.#read = read;
   }
 
-  /** Of a tree that was measured. */
+  /** Returns the entries of a measured tree. */
   entriesOf(tree: string): readonly TreeEntry[] {
     const entries = this.#trees.get(tree);
     if (entries === undefined) throw new Error(`tree ${tree} was not measured`);
@@ -53,8 +53,9 @@ export class Extents {
   }
 
   /**
-   * @param before the folder of another commit at the same path: trees that it has where they stand are not read.
-   * @throws PortolanError `source/too-large` where this one, with those measured before, exceeds a limit.
+   * Measures a folder.
+   * @param before the folder of another commit at the same path. Trees that are the same there are not read.
+   * @throws PortolanError `source/too-large` when all measured folders together exceed a limit.
    */
   async measure(tree: string, before: MeasuredFolder | undefined): Promise<Extent> {
     await this.#readAll(tree, before);
@@ -63,13 +64,13 @@ export class Extents {
     return extent;
   }
 
-  /** Counts a tree that is about to be read. */
+  /** Counts a tree before it is read. */
   addTree(bytes: number): void {
     this.#treeBytes += bytes;
     this.#check(this.#treeBytes / ENTRY_BYTES_MAX, 'entries');
   }
 
-  /** Counts a folder that is as it was in another commit. */
+  /** Counts a folder that did not change since the other commit. */
   add({ folders, entries }: Extent): void {
     this.#folders += folders;
     this.#entries += entries;
@@ -77,7 +78,7 @@ export class Extents {
     this.#check(this.#entries, 'entries');
   }
 
-  /** Level by level: each level is one batch. */
+  /** Reads the trees level by level; each level is one batch. */
   async #readAll(top: string, before: MeasuredFolder | undefined): Promise<void> {
     let level: readonly ExtentPlace[] = [{ tree: top, before }];
     for (let depth = 1; level.length > 0; depth += 1) {
@@ -91,7 +92,7 @@ export class Extents {
     }
   }
 
-  /** Looks below a tree once. A tree that another commit has elsewhere may have been read without those below it. */
+  /** Returns true the first time. A tree that another commit has elsewhere may have been read without the trees below it. */
   #isFirst(tree: string): boolean {
     if (this.#walked.has(tree)) return false;
     this.#walked.add(tree);
@@ -119,7 +120,7 @@ export class Extents {
     return extent;
   }
 
-  /** Folders that are looked into. A folder that was named is read even where it has a skip marker. */
+  /** Returns the folders below that are read. A named folder is read even if it contains a skip marker. */
   #below({ tree, before }: ExtentPlace, isTop: boolean): readonly ExtentPlace[] {
     const entries = this.entriesOf(tree);
     if (!isTop && entries.some(({ name }) => name === SKIP_MARKER)) return [];

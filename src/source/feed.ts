@@ -3,36 +3,36 @@ import type { EpochMs } from '../model/time.ts';
 import type { Contents } from './contents.ts';
 import type { Descent } from './revision.ts';
 
-/** One whole reading of a source: of one commit, or of plain files that held still. Never a mixture. */
+/** One consistent reading of a source: of one commit, or of plain files that did not change meanwhile. */
 export interface SourceReading {
-  /** `main@sha1:<id>`, or `files@sha256:<digest>` of plain files. */
+  /** `main@sha1:<id>`, or `files@sha256:<digest>` for plain files. */
   readonly revision: string;
   /** null for plain files. */
   readonly commit: { readonly id: string; readonly committedMs: EpochMs } | null;
   readonly contents: Contents;
   readonly observedMs: EpochMs;
-  /** How this commit stands to another; `unknown` for plain files and histories that do not reach far enough. */
+  /** Returns the relation of this commit to another; `unknown` for plain files, and when the history is too short. */
   descentFrom(ancestor: string): Promise<Descent>;
 }
 
 export type SourceState =
   | { readonly type: 'read'; readonly reading: SourceReading }
-  /** Nothing could be read, whole, now: what was read before stands. */
+  /** The source could not be read completely. The previous reading stays in effect. */
   | { readonly type: 'failed'; readonly error: PortolanError; readonly atMs: EpochMs };
 
-/** Watches one source. Level-triggered: what comes is the state of now, and states in between may be left out. */
+/** Watches one source. Level-triggered: reports the present state, and may skip states in between. */
 export interface SourceFeed {
-  /** For people: a folder, or an address without credentials, with the ref. */
+  /** Shown in messages: a folder, or an address without credentials, with the ref. */
   readonly location: string;
   /**
-   * Reads once and then whenever something may have changed; tells only states that differ from the one before.
-   * One call at a time: the next waits until the returned promise has settled. It must not reject.
+   * Reads the source now and whenever it may have changed. Reports only states that differ from the previous one.
+   * @param report is called again only after its promise has resolved. It must not reject.
    */
   start(tell: (state: SourceState) => Promise<void>): void;
-  /** Looks now. */
+  /** Reads the source now. */
   poke(): void;
-  /** Looks now, and tells a failure even if it is the one of before. */
+  /** Reads the source now, and reports a failure even if it is the same as before. */
   retry(): void;
-  /** Ends every process and watcher of it, and resolves when all have ended. */
+  /** Ends all processes and watchers of the feed, and resolves when they have ended. */
   close(): Promise<void>;
 }

@@ -10,22 +10,22 @@ import type { Problem } from '../model/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { FolderPlace } from './contents.ts';
 
-/** Files that never hold still for so long are given up for now. */
+/** Time after which a reading of files that keep changing fails. */
 const PATIENCE_MS = 30_000;
 
-/** Everything that one walk found. Equal ones, some time apart, are a state that held still. */
+/** The result of one scan. Two equal scans some time apart show that the files did not change. */
 export interface Scan {
-  /** Digest of names, sizes, times and inodes of all that was met, in order. */
+  /** Digest of names, sizes, times and inodes of all entries, in order. */
   readonly stats: string;
   readonly files: readonly SourceFile[];
   readonly problems: readonly Problem[];
-  /** Names and contents, and what could not be read. */
+  /** Digest of names, contents, and problems. */
   readonly digest: string;
 }
 
 /**
- * What two equal scans some time apart have found.
- * @throws PortolanError when nothing is there, or it does not hold still.
+ * Scans a folder until two scans, `settleMs` apart, are equal, and returns the result.
+ * @throws PortolanError when nothing exists there, or the files keep changing.
  */
 export async function settledFolder(
   place: FolderPlace,
@@ -44,7 +44,7 @@ export async function settledFolder(
   }
 }
 
-/** The `stats` of a scan, without opening a file. */
+/** Returns the `stats` of a scan, without opening a file. */
 export async function folderStats({ paths, exclude }: FolderPlace): Promise<string> {
   const seen: string[] = [];
   await readSources(paths, noting(seen, false), { exclude });
@@ -68,7 +68,7 @@ async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLim
   };
 }
 
-/** The real files, noting what was met. @param isOpened false: no file is opened, and the same is noted. */
+/** Returns the file system, and adds a line to `seen` for each entry. @param isOpened false: no file is opened. */
 function noting(seen: string[], isOpened: boolean): ManifestFileSystem {
   const fs = nodeFileSystem(async function* () {});
   return {
@@ -80,7 +80,7 @@ function noting(seen: string[], isOpened: boolean): ManifestFileSystem {
     },
     async read(path, bytesMax) {
       const content = isOpened ? await fs.read(path, bytesMax) : new Uint8Array();
-      // Afterwards: what is written meanwhile then shows in the other scan, by its time or by its content.
+      // After the read, so that a write during the read shows in the other scan, by its time or by its content.
       seen.push(lineOf(path, await lstat(path, { bigint: true })));
       return content;
     },
@@ -91,7 +91,7 @@ function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats)
   return `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-/** A folder that is away altogether is no source that names nothing. */
+/** Returns whether all paths are missing. That is an error, not an empty source. */
 function isNothingThere(problems: readonly Problem[], paths: readonly string[]): boolean {
   const missing = new Set(
     problems.filter(({ code }) => code === 'source/not-found').map(({ position }) => position.file),

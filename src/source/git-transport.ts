@@ -9,37 +9,37 @@ import { type GitEnd, gitEnvironment, type GitSurroundings, runGit } from './git
 export interface TransportOptions extends GitSurroundings {
   readonly url: string;
   readonly credentials: SourceCredentials | undefined;
-  /** PEM file in place of the system's certificates. */
+  /** PEM file that replaces the certificates of the system. */
   readonly caFile: string | undefined;
-  /** Follows a reference of the configuration. @param where it stands, for messages. */
+  /** Opens the secret of a reference. @param where the place of the reference, for messages. */
   readonly secret: (reference: SecretReference, where: string) => () => Secret;
 }
 
 const WHERE = 'Settings spec.source.credentials';
 
 /**
- * Runs git commands that talk to one remote repository. What git needs to be let in goes through the environment of that
- * one process, or a file that only this user may read: never through an argument, which everybody on the machine sees.
- * Nothing of the user's or the system's settings counts, no helper is asked, and no redirect is followed.
+ * Runs git commands for one remote repository. Credentials go through the environment of that process, or a file that only this
+ * user can read: never through an argument, which all users of the machine can see. Ignores the settings of the user and the
+ * system, starts no credential helper, and follows no redirect.
  */
 export class GitTransport {
   readonly #options: TransportOptions;
   readonly #password: (() => Secret) | undefined;
   readonly #key: (() => Secret) | undefined;
 
-  /** @throws PortolanError `secret/missing` when there is nothing at a reference. */
+  /** @throws PortolanError `secret/missing` when a secret does not exist. */
   constructor(options: TransportOptions) {
     this.#options = options;
     const { credentials, secret } = options;
     const { password, sshKey } = credentials ?? {};
     this.#password = password && secret(password, `${WHERE}.password`);
-    // A key in a file is used where it is: ssh itself sees to it that nobody else may read it.
+    // A key file is used in place: ssh itself refuses one that other users can read.
     this.#key = sshKey !== undefined && 'env' in sshKey ? secret(sshKey, `${WHERE}.sshKey`) : undefined;
   }
 
   /**
    * Runs one command to its end.
-   * @param folder the bare repository that it works on; must exist.
+   * @param folder the bare repository. It must exist.
    */
   async run(folder: string, args: readonly string[], timeLimitMs: number): Promise<GitEnd> {
     const key = this.#keyFile(folder);
@@ -47,7 +47,7 @@ export class GitTransport {
       const password = this.#password?.().reveal();
       const environment = this.#environment(folder, password, key?.file);
       const answer = await runGit(['-C', folder, ...args], { ...this.#options, environment, timeLimitMs });
-      // Without the secret, whoever may have repeated it.
+      // Git or the server may have repeated the secret.
       return { ...answer, stderr: without(answer.stderr, password, this.#options.credentials?.username) };
     } finally {
       if (key?.folder !== undefined) rmSync(key.folder, { recursive: true, force: true });
@@ -61,7 +61,7 @@ export class GitTransport {
     const own = mkdtempSync(join(folder, KEY_FOLDER));
     const file = join(own, 'key');
     chmodSync(own, 0o700);
-    // ssh wants the line break at its end that the reading of a secret drops.
+    // ssh needs the line break at the end, which reading a secret removes.
     writeFileSync(file, `${this.#key?.().reveal().trimEnd()}\n`, { mode: 0o600 });
     return { file, folder: own };
   }
@@ -76,7 +76,7 @@ export class GitTransport {
     }
     return {
       ...gitEnvironment(path, folder),
-      // No .netrc and no settings of ssh.
+      // So that git and ssh read neither .netrc nor settings of the user.
       HOME: folder,
       GIT_ASKPASS: '/bin/false',
       SSH_ASKPASS: '/bin/false',
@@ -88,7 +88,7 @@ export class GitTransport {
   }
 }
 
-/** How the folders of keys begin that are made for one command each. */
+/** Prefix of the folders that hold the ssh key of one command. */
 export const KEY_FOLDER = 'key-';
 
 const SETTINGS: readonly (readonly [string, string])[] = [
@@ -97,7 +97,7 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ['credential.helper', ''],
   ['http.followRedirects', 'false'],
   ['http.sslVerify', 'true'],
-  // Bytes a second, and for how many seconds: slower is as good as dead.
+  // A transfer below 100 bytes a second for 30 seconds fails.
   ['http.lowSpeedLimit', '100'],
   ['http.lowSpeedTime', '30'],
   ['submodule.recurse', 'false'],
@@ -107,7 +107,7 @@ const SETTINGS: readonly (readonly [string, string])[] = [
   ['protocol.version', '2'],
 ];
 
-/** Settings as environment: an argument would be seen by everybody on the machine. */
+/** Returns settings as environment variables, because all users of the machine can see arguments. */
 function configuration(settings: readonly (readonly [string, string])[]): Record<string, string> {
   const pairs = settings.flatMap(([name, value], index) => [
     [`GIT_CONFIG_KEY_${index}`, name],
@@ -116,7 +116,7 @@ function configuration(settings: readonly (readonly [string, string])[]): Record
   return { GIT_CONFIG_COUNT: `${settings.length}`, ...(Object.fromEntries(pairs) as Record<string, string>) };
 }
 
-/** Git hands it to a shell; the paths in it have been checked, or are of our own making. */
+/** Returns the ssh command, which git passes to a shell. Its paths were checked or made by Portolan. */
 function sshCommand(key: string | undefined, knownHosts: string | undefined): string {
   const options = [
     'BatchMode=yes',
@@ -137,7 +137,7 @@ function sshCommand(key: string | undefined, knownHosts: string | undefined): st
   return `ssh -F /dev/null${identity} ${options.map((option) => `-o '${option}'`).join(' ')}`;
 }
 
-/** ssh gives a meaning to % and to spaces in paths, and the shell to quotes. */
+/** Returns the path if ssh and the shell take it literally: ssh expands % and splits at spaces, the shell reads quotes. */
 function plainPath(path: string): string {
   if (/^\/[A-Za-z0-9._/@+,:=-]*$/.test(path)) return path;
   throw new PortolanError({
@@ -152,7 +152,7 @@ function basic(username: string | undefined, password: string): string {
   return Buffer.from(`${username ?? 'git'}:${password}`).toString('base64');
 }
 
-/** What a server or git itself may have repeated of the secret. */
+/** Masks the secret in a text of git or of the server. */
 function without(text: string, password: string | undefined, username: string | undefined): string {
   if (password === undefined) return text;
   const spellings = [password, encodeURIComponent(password), basic(username, password)];

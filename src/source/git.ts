@@ -3,41 +3,41 @@ import { delimiter, dirname, isAbsolute } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { after, type Clock } from '../runtime/clock.ts';
 
-/** What git is run with. */
+/** Surroundings in which git runs. */
 export interface GitSurroundings {
   readonly clock: Clock;
-  /** The process's PATH: where `git` is looked for. */
+  /** The PATH of the process, where `git` is searched. */
   readonly path: string | undefined;
-  /** Aborted: git is killed, and what waits for it fails. */
+  /** Aborting it kills git and fails pending calls. */
   readonly signal: AbortSignal;
 }
 
 export interface GitAnswer {
-  /** -1: it was killed. */
+  /** -1 if git was killed. */
   readonly exitCode: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** What one command gets beside its arguments. */
+/** Further settings of one command. */
 export interface GitExtras {
-  /** `name=value` of its configuration; they go before the repository's. */
+  /** `name=value` of its configuration, which take precedence over those of the repository. */
   readonly settings?: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** A git that was started and talks until it is ended. */
+/** A running git that answers questions until it is ended. */
 export type GitConversation = ReturnType<Git['start']>;
 
-/** How long one command, or one batch of blobs, may take. */
+/** Time limit of one command, or of one batch of objects. */
 const GIT_TIME_LIMIT_MS = 60_000;
 const OUTPUT_LENGTH_MAX = 16 * 1024 * 1024;
 const COMPLAINT_LENGTH_MAX = 2_000;
 
 /**
- * The system's git on one checkout or bare repository, which is not trusted: whatever its configuration says, no hook,
- * monitor or helper is started, nothing is fetched, and neither grafts nor replacements stand in for what a commit names.
- * Only commands that read objects are meant to be run.
+ * Runs the system's git on one checkout or bare repository, which is not trusted: whatever its configuration says, no hook,
+ * monitor or helper is started, nothing is fetched, and grafts and replacements are ignored.
+ * Use it only for commands that read objects.
  */
 export class Git {
   /** Real path of the checkout or bare repository. */
@@ -50,8 +50,8 @@ export class Git {
   }
 
   /**
-   * Runs one command to its end; any exit code is an answer.
-   * @throws PortolanError `give-up` when git is not there, is too slow, says too much, or was killed.
+   * Runs one command to its end. Returns the answer for any exit code.
+   * @throws PortolanError `give-up` when git is missing, is too slow, writes too much, or was killed.
    */
   async run(args: readonly string[], { settings, environment }: GitExtras = {}): Promise<GitAnswer> {
     const { end, exitCode, stdout, stderr } = await runGit([...this.#before(settings), ...args], {
@@ -67,7 +67,7 @@ export class Git {
     return { exitCode, stdout, stderr: complaint };
   }
 
-  /** Starts a command that is talked to; one that cannot be started ends at once. */
+  /** Starts a command that answers questions. If it cannot be started, it ends at once. */
   start(args: readonly string[]) {
     const child = spawn('git', [...this.#before(), ...args], {
       env: this.#environment(),
@@ -84,25 +84,25 @@ export class Git {
       child.on('error', (error) => {
         complaints ||= error.message;
         child.stdout.destroy();
-        // One that could not be started has nothing to close.
+        // A process that did not start sends no exit event.
         if (child.pid === undefined) resolve();
       });
     });
-    // What it can no longer be told shows as an answer that does not come.
+    // A failed write shows as a missing answer.
     child.stdin.on('error', () => {});
     return {
       say: (text: string): void => void child.stdin.write(text),
-      /** What it says; ends when it ends. */
+      /** Its output, which ends with the process. */
       heard: child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
-      /** Its complaints so far, or why it could not be started. */
+      /** Returns its error output so far, or why it could not be started. */
       complaints: (): string => complaints.trim(),
       end: (): void => void child.kill('SIGKILL'),
-      /** Settles when the process is gone. */
+      /** Resolves when the process has ended. */
       ended,
     };
   }
 
-  /** Calls `late` when one answer takes longer than it may, unless `done` is aborted before. */
+  /** Calls `late` after the time limit of one answer, unless `done` is aborted before. */
   limitTime(done: AbortSignal, late: () => void): void {
     after(this.#around.clock, GIT_TIME_LIMIT_MS, done, late);
   }
@@ -111,10 +111,10 @@ export class Git {
     return this.#around.signal.aborted;
   }
 
-  /** What stands before a command's name. */
+  /** Returns the arguments before the name of the command. */
   #before(more: readonly string[] = []): readonly string[] {
     const settings = [
-      // The checkout often belongs to the user of a sidecar. It is named by the operator, and nothing of it is run.
+      // The checkout often belongs to the user of a sidecar. The operator names it, and git runs nothing from it.
       `safe.directory=${this.root}`,
       'core.hooksPath=/dev/null',
       'core.fsmonitor=false',
@@ -134,15 +134,15 @@ export class Git {
       GIT_NO_LAZY_FETCH: '1',
       GIT_ALLOW_PROTOCOL: '',
       GIT_NO_REPLACE_OBJECTS: '1',
-      // None: an empty file is answered with a warning.
+      // A file that does not exist: git warns about an empty one.
       GIT_GRAFT_FILE: '/dev/null/none',
     };
   }
 }
 
-/** Returns an environment in which nothing of the user's or the system's settings counts, for a git that works in `folder`. */
+/** Returns an environment that ignores the settings of the user and the system, for a git that works in `folder`. */
 export function gitEnvironment(path = '', folder: string): Record<string, string> {
-  // A relative folder would be one of the checkout's: git changes to it.
+  // Git changes to the checkout, so a relative folder would be inside it.
   const folders = path.split(delimiter).filter((one) => isAbsolute(one));
   return {
     ...(folders.length === 0 ? {} : { PATH: folders.join(delimiter) }),
@@ -150,7 +150,7 @@ export function gitEnvironment(path = '', folder: string): Record<string, string
     GIT_CONFIG_NOSYSTEM: '1',
     GIT_CONFIG_GLOBAL: '/dev/null',
     GIT_TERMINAL_PROMPT: '0',
-    // No repository above the one that was found.
+    // Git must not use a repository above this one.
     GIT_CEILING_DIRECTORIES: dirname(folder),
   };
 }
@@ -160,8 +160,8 @@ export interface GitEnd extends GitAnswer {
 }
 
 /**
- * Runs one command of git to its end. Where it takes too long, says too much, or `signal` is aborted, it is killed with all that
- * it has started.
+ * Runs one command of git to its end. If it takes too long, writes too much, or `signal` is aborted, it is killed with all
+ * processes that it started.
  */
 export function runGit(
   args: readonly string[],
@@ -173,7 +173,7 @@ export function runGit(
   const { clock, signal, environment, timeLimitMs } = around;
   return new Promise((resolve) => {
     if (signal.aborted) return resolve({ end: 'interrupted', exitCode: -1, stdout: '', stderr: '' });
-    // A group of its own: git starts programs for the network, and they would outlive it.
+    // In a process group of its own, because git starts network programs that would outlive it.
     const child = spawn('git', args, { env: environment, stdio: ['ignore', 'pipe', 'pipe'], detached: true });
     let end: GitEnd['end'] = 'exited';
     const texts = { stdout: '', stderr: '' };
@@ -209,11 +209,11 @@ function killGroup(pid: number | undefined): void {
   try {
     process.kill(-pid, 'SIGKILL');
   } catch {
-    // It is gone already.
+    // It has ended already.
   }
 }
 
-/** Git refused, with its own words. @param what was to be done: `list the files of the commit`. */
+/** Returns the error for a git that failed. @param what the failed step: `list the files of the commit`. */
 export function gitFailed(root: string, what: string, complaint: string): PortolanError {
   const [first = ''] = complaint.split('\n');
   if (/from promisor remote/.test(complaint)) return incompleteClone(root);
@@ -233,7 +233,7 @@ export function gitFailed(root: string, what: string, complaint: string): Portol
   });
 }
 
-/** Objects that are needed were never fetched. */
+/** Returns the error for objects that were never fetched. */
 export function incompleteClone(root: string): PortolanError {
   return new PortolanError({
     code: 'source/incomplete-clone',
@@ -243,7 +243,7 @@ export function incompleteClone(root: string): PortolanError {
   });
 }
 
-/** What took too long is killed. */
+/** Returns the error for a git that took too long and was killed. */
 export function tooSlow(root: string): PortolanError {
   return new PortolanError({
     code: 'source/git-slow',

@@ -7,16 +7,16 @@ import type { SourceFeed, SourceReading, SourceState } from './feed.ts';
 import type { WatchPlan } from './watch-plan.ts';
 import type { Watch, Watcher } from './watcher.ts';
 
-/** One way of reading a source. It remembers what it read last; when to look is not its business. */
+/** Reads one kind of source and remembers the last reading. The feed decides when to read. */
 export interface SourceReader {
   readonly location: string;
   /**
-   * What the source is now.
-   * @returns the very reading of the last time where nothing has changed.
-   * @throws PortolanError when it cannot be read whole.
+   * Reads the source.
+   * @returns the same object as the last time if nothing has changed.
+   * @throws PortolanError when the source cannot be read completely.
    */
   look(): Promise<SourceReading>;
-  /** Where a change would show, as far as is known now; undefined where none can be heard of. */
+  /** Returns the files to watch for changes; undefined when the source cannot be watched. */
   watchPlan(): Promise<WatchPlan | undefined>;
   close(): Promise<void>;
 }
@@ -31,12 +31,12 @@ interface LevelFeedOptions {
   readonly log: Log;
 }
 
-/** The interval is lengthened or shortened by up to this share, so that many controllers do not ask at once. */
+/** The interval varies by up to this share, so that many controllers do not read at the same time. */
 const JITTER = 0.1;
-/** After a failure the source is looked at sooner: twice as late each time, up to the interval. */
+/** Delay before the first retry after a failure. It doubles each time, up to the interval. */
 const RETRY_FIRST_MS = 1_000;
 
-/** When to look: after a hint and the debounce, at a poke, and at times without either, because watchers miss things. */
+/** Reads the source after a change and the debounce, on request, and at the interval, because watchers miss changes. */
 export class LevelFeed implements SourceFeed {
   readonly #options: LevelFeedOptions;
   #isClosed = false;
@@ -45,7 +45,7 @@ export class LevelFeed implements SourceFeed {
   #watcher: { readonly watcher: Watcher; readonly key: string } | undefined;
   #told: SourceState | undefined;
   #failures = 0;
-  /** The strongest word since the last look began. */
+  /** The strongest request since the last read began. */
   #word: 'none' | 'changed' | 'now' = 'none';
   #heard = Promise.withResolvers<void>();
 
@@ -74,7 +74,7 @@ export class LevelFeed implements SourceFeed {
     this.#isClosed = true;
     this.#hear('now');
     await this.#options.reader.close();
-    // Whoever is being told may be waiting for this to close; nothing follows that call.
+    // The receiver of a report may itself wait for this close. Nothing follows its report.
     if (!this.#isTelling) await this.#running;
     await this.#watcher?.watcher.close();
     this.#watcher = undefined;
@@ -111,7 +111,7 @@ export class LevelFeed implements SourceFeed {
     }
   }
 
-  /** Listens where the source is now. What happened before it listened is seen by a look of its own. */
+  /** Watches the present place of the source. The watcher triggers a read when it begins, so no earlier change is lost. */
   async #rewatch(): Promise<void> {
     const { reader, watch, log } = this.#options;
     const plan = await reader.watchPlan();
@@ -133,7 +133,7 @@ export class LevelFeed implements SourceFeed {
 
   async #pause(): Promise<void> {
     await this.#wait(this.#waitMs(), () => this.#word !== 'none');
-    // More of the same does not put it off: what is read is one commit, however many follow.
+    // Further changes do not extend the debounce: the read takes one commit, and others follow.
     if (this.#word === 'changed') await this.#wait(this.#options.debounceMs, () => this.#word === 'now');
   }
 
@@ -144,7 +144,7 @@ export class LevelFeed implements SourceFeed {
     return plainMs * (1 - JITTER + 2 * JITTER * random.next());
   }
 
-  /** Until that time has passed, enough was heard, or the feed is closed. */
+  /** Waits until the time has passed, `isEnough` returns true, or the feed is closed. */
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
     const over = new AbortController();
     const asleep = this.#options.clock.sleep(ms, over.signal).then(
@@ -160,14 +160,14 @@ export class LevelFeed implements SourceFeed {
   }
 }
 
-/** A state that says what the one before said is no news. */
+/** Returns whether a state differs from the last one that was reported. */
 function isNews(state: SourceState, told: SourceState | undefined): boolean {
   if (told === undefined) return true;
   if (state.type === 'read') return told.type !== 'read' || told.reading.revision !== state.reading.revision;
   return told.type !== 'failed' || told.error.code !== state.error.code || told.error.message !== state.error.message;
 }
 
-/** What the system says of files and processes, as something that a person can act on. */
+/** Returns an error with a remedy for an error of the operating system. */
 function asSourceError(error: unknown, location: string): PortolanError {
   if (error instanceof PortolanError) return error;
   const reason = safeLine(error instanceof Error ? error.message : String(error));

@@ -9,47 +9,47 @@ import { type Extent, Extents } from './extent.ts';
 import { type Git, gitFailed } from './git.ts';
 import { type ObjectReader, parseTree, type TreeEntry } from './objects.ts';
 
-/** A file that is to be read. */
+/** A file to read. */
 export interface Candidate {
-  /** As messages show it. */
+  /** The path in messages. */
   readonly shown: string;
   readonly id: string;
 }
 
 /**
- * What a folder of a commit holds, with everything below. Nothing of it is ever changed: where another commit has the same
- * tree at the same path, it has this very object, and in it the very same files.
+ * A folder of a commit with everything below. It never changes: where another commit has the same tree at the same path, it
+ * shares this object and the files in it.
  */
 export interface Folder {
   readonly tree: string;
   readonly folders: ReadonlyMap<string, Folder>;
   readonly own: readonly SourceFile[];
-  /** Its own, and those of all folders below. */
+  /** Files of this folder and all folders below. */
   readonly files: readonly SourceFile[];
-  /** Of it and of all folders below. */
+  /** Problems of this folder and all folders below. */
   readonly problems: readonly Problem[];
   readonly extent: Extent;
-  /** Of all files. */
+  /** Size of all files. */
   readonly bytes: number;
 }
 
-/** What a character that is no UTF-8 became. */
+/** The character that replaces invalid UTF-8. */
 const UNREADABLE = '\ufffd';
 
 const NO_FOLDERS: ReadonlyMap<string, Folder> = new Map();
 
-/** A folder that is not what was read before at that path, on its way to be one. */
+/** A new or changed folder while it is read. */
 export class Draft {
   readonly tree: string;
-  /** What messages put before a name in it; it ends with `/`, or is empty. */
+  /** The prefix of its names in messages; it ends with `/`, or is empty. */
   readonly shown: string;
-  /** The same from the top of the tree. */
+  /** The prefix from the top of the tree. */
   readonly within: string;
   readonly before: Folder | undefined;
   readonly own: (SourceFile | Candidate)[] = [];
   readonly folders = new Map<string, Folder | Draft>();
   readonly problems: Problem[] = [];
-  /** Files and folders of its own, manifests or not. */
+  /** Number of all files and folders directly in it, manifests or not. */
   entries = 0;
 
   constructor(tree: string, shown: string, within: string, before: Folder | undefined) {
@@ -61,15 +61,15 @@ export class Draft {
 }
 
 /**
- * Finds the manifests of a commit in its trees: the same names count as in a folder of the disk. A link and a submodule
- * are problems. Trees that stand where they stood before are not looked at again.
+ * Finds the manifests of a commit in its trees, by the same rules as in a folder on disk. Links and submodules are problems.
+ * Trees that did not change since the previous commit are not read.
  */
 export class Listing {
-  /** What is to be read, in no particular order. */
+  /** Files to read, in any order. */
   readonly candidates: Candidate[] = [];
-  /** Manifests so far, those that were read before with them. */
+  /** Number of manifests found so far, including those of the previous commit. */
   files = 0;
-  /** Of the files that were read before. */
+  /** Size of the files of the previous commit that are reused. */
   bytes = 0;
   readonly #git: Git;
   readonly #objects: ObjectReader;
@@ -77,8 +77,8 @@ export class Listing {
   readonly #extents: Extents;
 
   /**
-   * @param exclude paths from the top of the tree that are left out.
-   * @param limits of everything that is found.
+   * @param exclude excluded paths from the top of the tree.
+   * @param limits limits of the whole source.
    */
   constructor(git: Git, objects: ObjectReader, exclude: readonly string[], limits: SourceLimits) {
     this.#extents = new Extents(limits, (ids) => this.#trees(ids));
@@ -87,15 +87,16 @@ export class Listing {
     this.#exclude = new Set(exclude);
   }
 
-  /** More than are read. */
+  /** Whether there are more manifests than Portolan reads. */
   get isTooMany(): boolean {
     return this.files > LIMITS.files;
   }
 
   /**
+   * Finds the manifests at a path.
    * @param top id of the commit's tree.
-   * @param before what was found there in another commit.
-   * @returns undefined where the commit has no such path.
+   * @param before the folder at this path in another commit.
+   * @returns undefined when the commit does not have the path.
    * @throws PortolanError when git fails.
    */
   async find(
@@ -120,7 +121,7 @@ export class Listing {
       this.#reuse(before);
       return before;
     }
-    // What `join` puts before a name in that folder; joining each name again would take longer than all the rest.
+    // The prefix that `join` would give to each name: calling `join` for each name takes longer than all the rest.
     const shown = join(named, '-').slice(0, -1);
     const draft = new Draft(entry.id, shown, within === '' ? '' : `${within}/`, before);
     await this.#extents.measure(entry.id, before);
@@ -128,7 +129,7 @@ export class Listing {
     return draft;
   }
 
-  /** Expands the trees below, all of which were measured, level by level. */
+  /** Expands the trees below level by level. All of them were measured. */
   #descend(top: Draft): void {
     let level: readonly Draft[] = [top];
     while (level.length > 0) {
@@ -147,7 +148,7 @@ export class Listing {
     const own = new Map(draft.before?.own.map((file) => [file.path, file]));
     const twins = twinsAmong(entries);
     for (const entry of entries) {
-      // One more than allowed says as much as all of them.
+      // One file above the limit is enough to report it.
       if (this.isTooMany) return;
       const { name } = entry;
       if (isHiddenName(name)) continue;
@@ -218,7 +219,7 @@ export class Listing {
   }
 }
 
-/** Two names that are no UTF-8 may look alike; of one that cannot be told from another nothing must depend. */
+/** Returns names that occur twice once invalid UTF-8 is replaced. They are ambiguous, so they are not used. */
 function twinsAmong(entries: readonly TreeEntry[]): ReadonlySet<string> {
   const seen = new Set<string>();
   const twins = new Set<string>();
@@ -235,7 +236,7 @@ function twin(shown: string): Problem {
   return fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8');
 }
 
-/** Makes a folder of what was found, when the contents are there. */
+/** Returns the folder of a draft, once the contents are read. */
 export function folderOf(draft: Draft, contentOf: (candidate: Candidate) => SourceFile | Problem): Folder {
   const own: SourceFile[] = [];
   const problems = [...draft.problems];

@@ -8,17 +8,17 @@ import { folderStats } from './folder-scan.ts';
 import { type RepositoryOptions, RepositoryReader, type RepositoryView } from './repository-reader.ts';
 
 export interface LocalOptions extends Omit<CheckoutOptions, 'ref'> {
-  /** Absent: `HEAD` where the paths are in a repository, else the files as they are. */
+  /** Default: `HEAD` if the paths are in a repository, otherwise the plain files. */
   readonly ref: string | undefined;
-  /** Plain files are refused: the source was a repository before, or must bear signatures. */
+  /** True refuses plain files: the source was a repository before, or signatures are required. */
   readonly isRepository: boolean;
-  /** How long plain files must have held still. */
+  /** Milliseconds for which plain files must not change. */
   readonly settleMs: number;
 }
 
 /**
- * Returns a reader of what `-f` names: a repository, else plain files. Which of the two is found out once and kept: a checkout
- * that has lost its `.git` is broken, and not a folder of files.
+ * Returns a reader of the paths of `-f`: a repository, or else plain files. It decides once: a checkout that has lost its `.git`
+ * is broken, and does not become a folder of files.
  */
 export function localReader(options: LocalOptions): SourceReader {
   const asRepository = new CheckoutReader({ ...options, ref: options.ref ?? 'HEAD' });
@@ -75,12 +75,12 @@ function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError 
   });
 }
 
-/** File systems tell times by ticks of a few ms: two scans closer than that could miss a write between them. */
+/** File times have a resolution of a few milliseconds: two scans within that could miss a write between them. */
 const SETTLE_MIN_MS = 50;
 
 /**
- * Returns a reader of plain files and folders, which have no commits: what two equal scans some time apart have found. Whoever
- * writes file by file with longer pauses must flip a link instead.
+ * Returns a reader of plain files and folders. A reading is what two equal scans some time apart found. A program that writes
+ * file by file with longer pauses must switch a link instead.
  */
 function folderReader({ paths, exclude, settleMs, clock, workbench }: LocalOptions): SourceReader {
   const place: FolderPlace = { paths, exclude, settleMs: Math.max(settleMs, SETTLE_MIN_MS) };
@@ -90,7 +90,7 @@ function folderReader({ paths, exclude, settleMs, clock, workbench }: LocalOptio
     async look() {
       const seen = await folderStats(place);
       if (last?.stats === seen) return last.reading;
-      // Until they were read, their names and times tell which files they are.
+      // Before they are read, only names and times identify the files.
       const { contents, stats, digest } = await workbench.folder(place, `files@stats:${seen}`);
       const reading: SourceReading =
         last?.digest === digest
@@ -111,14 +111,14 @@ function folderReader({ paths, exclude, settleMs, clock, workbench }: LocalOptio
 }
 
 interface CheckoutOptions extends RepositoryOptions {
-  /** As given with -f; a part of one may be a link that is flipped. */
+  /** Paths of -f. A part of a path may be a link that is switched. */
   readonly paths: readonly string[];
   readonly ref: string;
-  /** Files of the disk that are no manifests, wherever the commit has them. */
+  /** Files on disk that are excluded from the commit. */
   readonly exclude: readonly string[];
 }
 
-/** A link that is flipped faster than it can be followed is looked at again later. */
+/** Maximum number of attempts while a link changes faster than it can be read. */
 const ATTEMPTS_MAX = 10;
 
 /** A checkout, a worktree or a bare repository of this machine. */
@@ -134,8 +134,8 @@ class CheckoutReader extends RepositoryReader {
   }
 
   /**
-   * A long-lived git may hold on to what was replaced, and the worktree behind a link may be removed while it is read:
-   * what fails is tried once more with a new one, and again as long as the link leads elsewhere each time.
+   * A running git may keep files open that were replaced, and the worktree behind a link may be removed while it is read.
+   * So a failed read is retried once with a new git, and again as long as the link has changed.
    */
   async look(): Promise<SourceReading> {
     const { ref } = this.#options;
@@ -158,7 +158,7 @@ class CheckoutReader extends RepositoryReader {
     return this.#plan;
   }
 
-  /** Where the paths lead now. */
+  /** Resolves the paths to their present repository. */
   async #view(): Promise<RepositoryView> {
     const { paths, exclude } = this.#options;
     const located = await locatePaths(paths);

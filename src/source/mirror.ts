@@ -10,41 +10,41 @@ import { GitTransport, KEY_FOLDER, type TransportOptions } from './git-transport
 export interface MirrorOptions extends TransportOptions {
   /** Branch, tag, full ref, whole commit id, or `HEAD`. */
   readonly ref: string;
-  /** Where bare repositories are kept; made if it is not there. */
+  /** Folder of the bare repositories. Created if it does not exist. */
   readonly cacheFolder: string;
 }
 
-/** What the remote says that the ref is. */
+/** A ref of the remote. */
 export interface RemoteRef {
-  /** What to fetch: `refs/heads/main`, `HEAD`, or a commit id. */
+  /** The name to fetch: `refs/heads/main`, `HEAD`, or a commit id. */
   readonly name: string;
-  /** Of the commit, or of the tag that names it. */
+  /** Id of the commit, or of the tag that names it. */
   readonly id: string;
 }
 
 const ASK_LIMIT_MS = 30_000;
 const FETCH_LIMIT_MS = 120_000;
-/** For more of the history: nothing new is read meanwhile. */
+/** Time limit of fetching more history. It is short because nothing new is read meanwhile. */
 const DEEPEN_LIMIT_MS = 45_000;
 const TIDY_LIMIT_MS = 300_000;
-/** Commits that are fetched with the newest: mostly the one accepted last is among them. */
+/** Number of commits to fetch. The last accepted commit is usually among them. */
 const DEPTH = 20;
-/** How much more is fetched, step by step, while nobody can tell whether one commit came after the other. */
+/** Steps that fetch more history, until it is known whether one commit descends from the other. */
 const DEEPEN = ['--deepen=100', '--deepen=1000', '--unshallow'];
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
-/** A name as a remote may have one: no steps back, searches, or patterns. */
+/** A ref name that a remote can have: without steps back, searches, or patterns. */
 const REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\p{Cc}\s~^:?*[\\]+$/u;
 
-/** A bare repository of ours that follows one ref of a remote one, no deeper than needed. */
+/** A local bare repository that follows one ref of a remote repository, with as little history as needed. */
 export class Mirror {
   /** The bare repository. */
   readonly folder: string;
-  /** The ref in it that is the one of the remote. */
+  /** The local ref that corresponds to the ref of the remote. */
   readonly localRef: string;
   readonly #options: MirrorOptions;
   readonly #transport: GitTransport;
 
-  /** @throws PortolanError `invalid` for a ref that no remote can have, or a secret that is not there. */
+  /** @throws PortolanError `invalid` for a ref that no remote can have, or a secret that does not exist. */
   constructor(options: MirrorOptions) {
     const { url, ref, cacheFolder } = options;
     if (!REF.test(ref))
@@ -56,15 +56,15 @@ export class Mirror {
       });
     this.#options = options;
     this.#transport = new GitTransport(options);
-    // Git changes to it, and then a relative path to a key in it would lead nowhere.
+    // Absolute, because git changes to this folder, and the path of a key in it must stay valid.
     this.folder = resolve(cacheFolder, `${shortHash(url)}.git`);
     this.localRef = `refs/portolan/${shortHash(ref)}`;
   }
 
-  /** Makes the repository if it is not there. */
+  /** Creates the repository if it does not exist. */
   async open(): Promise<void> {
     await mkdir(this.folder, { recursive: true, mode: 0o700 });
-    // Left by a process that was killed.
+    // A killed process leaves its key behind.
     for (const name of await readdir(this.folder))
       if (name.startsWith(KEY_FOLDER)) await rm(join(this.folder, name), { recursive: true, force: true });
     const parts = ['HEAD', 'objects', 'refs'].map((name) => isThere(join(this.folder, name)));
@@ -77,12 +77,12 @@ export class Mirror {
     if (answer.exitCode !== 0) throw this.#failed('make a repository for what is fetched', answer);
   }
 
-  /** Throws away what was fetched: it may be damaged, or locked by a fetch that was killed. */
+  /** Deletes the repository, which may be damaged, or locked by a fetch that was killed. */
   async discard(): Promise<void> {
     await rm(this.folder, { recursive: true, force: true });
   }
 
-  /** @throws PortolanError when the remote cannot be asked, or has no such ref, or two. */
+  /** Asks the remote for the ref. @throws PortolanError when the remote does not answer, or has no such ref, or two. */
   async ask(): Promise<RemoteRef> {
     const { ref, url } = this.#options;
     if (COMMIT_ID.test(ref)) return { name: ref, id: ref };
@@ -99,26 +99,26 @@ export class Mirror {
     return one;
   }
 
-  /** Fetches it, with a few commits before it. @throws PortolanError. */
+  /** Fetches a ref with a few earlier commits. @throws PortolanError. */
   async fetch({ name }: RemoteRef): Promise<void> {
     const answer = await this.#fetch(`--depth=${DEPTH}`, name, FETCH_LIMIT_MS);
     if (answer.exitCode !== 0) throw this.#failed(`fetch ${this.#options.ref}`, answer);
   }
 
   /**
-   * Fetches more of the history, as long as that may decide.
-   * @param isDecided asked before each step.
+   * Fetches more history, step by step.
+   * @param isDecided is called before each step, and returns true to stop.
    */
   async deepen({ name }: RemoteRef, isDecided: () => Promise<boolean>): Promise<void> {
     for (const step of DEEPEN) {
       if (await isDecided()) return;
       const answer = await this.#fetch(step, name, DEEPEN_LIMIT_MS);
-      // Nothing depends on it but the answer `unknown`.
+      // Without it the descent stays `unknown`, which is safe.
       if (answer.exitCode !== 0) return;
     }
   }
 
-  /** Packs what many fetches have left, if it is much. */
+  /** Packs the objects of many fetches, if there are many. */
   async tidy(): Promise<void> {
     const settings = ['-c', 'gc.auto=2000', '-c', 'gc.autoPackLimit=20', '-c', 'gc.autoDetach=false'];
     await this.#transport.run(this.folder, [...settings, 'gc', '--auto', '--quiet'], TIDY_LIMIT_MS);
@@ -213,7 +213,7 @@ const COMPLAINTS: readonly (readonly [pattern: RegExp, ...Complaint])[] = [
   ],
 ];
 
-/** Whether throwing the mirror away may help. */
+/** Returns whether deleting the mirror may help. */
 export function isDamage(error: unknown): boolean {
   if (!(error instanceof PortolanError)) return false;
   return ['source/mirror-damaged', 'source/git-failed', 'source/incomplete-clone', 'source/no-repository'].includes(

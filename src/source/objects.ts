@@ -5,25 +5,25 @@ import type { EpochMs } from '../model/time.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
 
-/** An object as something else names it. */
+/** The name of a git object. */
 export interface ObjectName {
-  /** Object id, SHA-1 or SHA-256, lower-case hexadecimal. */
+  /** Object id: SHA-1 or SHA-256 in lower-case hexadecimal. */
   readonly id: string;
   readonly type: ObjectType;
 }
 
-/** What git knows of a name without taking the object apart. */
+/** Facts about a name that git knows without reading the object. */
 export type ObjectFacts =
   | { readonly found: 'one'; readonly id: string; readonly type: ObjectType; readonly size: number }
   | { readonly found: 'none' | 'several' };
 
 /**
- * One `git cat-file` for any number of questions: it starts with the first, and again after it has failed. It sees refs
- * and objects that appear while it runs.
+ * Reads objects with one `git cat-file` process. It starts at the first question, and restarts after a failure. It sees refs and
+ * objects that appear while it runs.
  */
 export class ObjectReader {
   readonly #git: Git;
-  /** Answers come in the order of the questions. */
+  /** One batch of questions at a time, because answers come in the order of the questions. */
   readonly #turns = new PQueue({ concurrency: 1 });
   #talk: { readonly git: GitConversation; readonly heard: Bytes } | undefined;
 
@@ -32,7 +32,7 @@ export class ObjectReader {
   }
 
   /**
-   * What names mean now, in their order.
+   * Looks up what names refer to now. The answers are in the order of the names.
    * @param names ids or revisions without line breaks.
    * @throws PortolanError `give-up` when git fails or is too slow.
    */
@@ -44,8 +44,8 @@ export class ObjectReader {
   }
 
   /**
-   * Contents in the order of the names. Each is checked against its id: a damaged or forged object is an error.
-   * @throws PortolanError `give-up` when one is missing or not what it should be, or git fails or is too slow.
+   * Reads contents, in the order of the names. Checks each against its id: a damaged or forged object is an error.
+   * @throws PortolanError `give-up` when an object is missing or damaged, or git fails or is too slow.
    */
   read(names: readonly ObjectName[]): Promise<readonly Uint8Array[]> {
     return this.#ask(
@@ -54,7 +54,7 @@ export class ObjectReader {
     );
   }
 
-  /** Ends the process, and resolves when it is gone. */
+  /** Ends the process, and resolves when it has ended. */
   async close(): Promise<void> {
     const talk = this.#talk;
     this.#talk = undefined;
@@ -130,10 +130,10 @@ function objectId(type: ObjectType, content: Uint8Array, length: number): string
   return hash.update(`${type} ${content.length}\0`).update(content).digest('hex');
 }
 
-/** The other side has nothing more to say. */
+/** Thrown when the output ends early. */
 class Ended extends Error {}
 
-/** A stream of chunks, taken by lines and by lengths. */
+/** Reads a stream of chunks by lines and by lengths. */
 class Bytes {
   readonly #chunks: AsyncIterator<Buffer>;
   #rest: Uint8Array = new Uint8Array();
@@ -142,7 +142,7 @@ class Bytes {
     this.#chunks = chunks;
   }
 
-  /** Up to a line feed, without it. */
+  /** Returns the text up to a line feed, without it. */
   async line(): Promise<string> {
     let text = '';
     for (;;) {
@@ -157,7 +157,7 @@ class Bytes {
     }
   }
 
-  /** A copy, so that a small file does not keep the chunk that it came in. */
+  /** Returns the next bytes as a copy, so that a small file does not keep its whole chunk in memory. */
   async take(length: number): Promise<Uint8Array> {
     const content = new Uint8Array(length);
     for (let at = 0; at < length; ) {
@@ -186,11 +186,11 @@ class Bytes {
 export interface TreeEntry {
   readonly type: 'folder' | 'file' | 'link' | 'submodule';
   readonly id: string;
-  /** Without `/`. */
+  /** The name, without `/`. */
   readonly name: string;
 }
 
-/** What a commit object says, as far as anybody needs it. */
+/** The parts of a commit object that Portolan uses. */
 export interface CommitObject {
   readonly tree: string;
   readonly parents: readonly string[];
@@ -204,10 +204,10 @@ const TYPES: Readonly<Record<string, TreeEntry['type']>> = {
 };
 
 /**
- * Takes a tree object apart.
+ * Parses a tree object.
  * @param content of the object, already checked against its id.
  * @param idBytes 20 for SHA-1, 32 for SHA-256.
- * @returns undefined for what no git would write: a name that is none, or that stands there twice.
+ * @returns undefined for an object that git would not write: a name is invalid, or occurs twice.
  */
 export function parseTree(content: Uint8Array, idBytes: number): readonly TreeEntry[] | undefined {
   const bytes = Buffer.from(content.buffer, content.byteOffset, content.byteLength);
@@ -219,7 +219,7 @@ export function parseTree(content: Uint8Array, idBytes: number): readonly TreeEn
     if (space === -1 || end === -1 || space > end || end + 1 + idBytes > bytes.length) return undefined;
     const mode = bytes.toString('latin1', at, space);
     const name = bytes.toString('utf8', space + 1, end);
-    // Names that are no UTF-8 may look alike once they are text.
+    // Different names with invalid UTF-8 can become the same text.
     const exact = bytes.toString('latin1', space + 1, end);
     const id = bytes.toString('hex', end + 1, end + 1 + idBytes);
     if (!/^[0-7]{5,6}$/.test(mode) || name === '' || name.includes('/') || names.has(exact)) return undefined;
@@ -230,7 +230,7 @@ export function parseTree(content: Uint8Array, idBytes: number): readonly TreeEn
   return entries;
 }
 
-/** Takes a commit object apart. @returns undefined for what no git would write. */
+/** Parses a commit object. @returns undefined for an object that git would not write. */
 export function parseCommit(content: Uint8Array): CommitObject | undefined {
   const text = Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString('utf8');
   const header = text.slice(0, text.includes('\n\n') ? text.indexOf('\n\n') : text.length);

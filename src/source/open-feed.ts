@@ -13,33 +13,33 @@ import { RemoteReader } from './remote-reader.ts';
 import { type Watch, watchFiles } from './watcher.ts';
 
 export interface SourceFeedOptions {
-  /** As given with -f; none: those of the settings. */
+  /** Paths of -f. Empty: the paths of the settings. */
   readonly paths: readonly string[];
-  /** As given on the command line; goes before that of the settings. */
+  /** The ref of the command line. It takes precedence over the ref of the settings. */
   readonly ref?: string | undefined;
-  /** The snapshot accepted last was a commit: plain files may not take its place. */
+  /** The last accepted snapshot was a commit, so plain files must not replace it. */
   readonly isRepository: boolean;
-  /** Files that are no manifests wherever they are met: the configuration, which may lie among them. */
+  /** Files that are not manifests: the configuration, which may be among the manifests. */
   readonly exclude: readonly string[];
   readonly settings: SourceSettings;
-  /** Reads and parses. It is closed with the feed. */
+  /** Reads and parses the source. The feed closes it. */
   readonly workbench: Workbench;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-  /** The process's PATH: where git is looked for. */
+  /** The PATH of the process, where git is searched. */
   readonly path: string | undefined;
-  /** Where repositories that are fetched are kept: a folder of the daemon's own, that lasts. Made when it is needed. */
+  /** Folder of fetched repositories. It belongs to the daemon, persists, and is created when needed. */
   readonly cacheFolder: string;
-  /** Follows a reference of the configuration to its secret. @param where it stands, for messages. */
+  /** Opens the secret of a reference. @param where the place of the reference, for messages. */
   readonly secret: (reference: SecretReference, where: string) => () => Secret;
-  /** How changes of files are heard of. Default: by the system's means. */
+  /** Watches files. Default: `watchFiles`. */
   readonly watch?: Watch;
 }
 
 /**
- * Opens the source that the operator names; nothing is read before `start`.
- * @throws PortolanError `invalid` when nothing is named, or what is named cannot be watched.
+ * Opens the source that the operator names. Reads nothing before `start`.
+ * @throws PortolanError `invalid` when no source is named, or it cannot be watched.
  */
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const { settings } = options;
@@ -65,7 +65,7 @@ function local(options: SourceFeedOptions, settleMs: number): SourceReader {
       message: 'Standard input ends once it is read, and -f - was given to a daemon. Nothing was read.',
       remedy: 'Name a checkout or a folder with -f, or run portolan apply -f -.',
     });
-  // Else whoever removes .git would get round the policy.
+  // Otherwise removing .git would bypass the policy.
   const isRepository = options.isRepository || signatures.by !== 'nobody';
   return localReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, settleMs });
 }

@@ -3,17 +3,17 @@ import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
 import type { SourceFile } from '../manifest/text.ts';
 
-/** Files in parts, to be written down. A part holds the files whose paths have one hash. */
+/** Files in parts, for the ledger. A part contains the files whose paths have the same hash. */
 export interface Packed {
-  /** What each part says, as a digest. */
+  /** Digest of each part. */
   readonly digests: readonly string[];
-  /** Those that are other than asked. */
+  /** The parts whose digest is not known. */
   readonly parts: Iterable<PackedPart> | AsyncIterable<PackedPart>;
 }
 
 export interface PackedPart {
   readonly place: number;
-  /** Its files, compressed, in base64. */
+  /** The files of the part, compressed, in base64. */
   readonly text: string;
 }
 
@@ -23,29 +23,29 @@ interface StoredFile {
   readonly contentId?: string;
 }
 
-/** On average. One changed file is written with so many others. */
+/** Average number of files in a part. A changed file is written together with these. */
 const FILES_OF_PART = 32;
 
-/** How the files were divided when they were last packed. */
+/** The last division of files into parts. */
 interface Division {
   readonly files: readonly SourceFile[];
   readonly parts: readonly (readonly SourceFile[])[];
-  /** Of each part. */
+  /** Digest of each part. */
   readonly digests: readonly string[];
 }
 
-/** Packs the files of one reading after another; parts of which no file changed are not gone through again. */
+/** Packs the files of successive readings. Skips parts in which no file changed. */
 export class Packer {
   #last: Division | undefined;
 
-  /** @param known digests of the parts that are written down already. */
+  /** Packs files. @param known digests of the parts that the ledger has. */
   pack(files: readonly SourceFile[], known: readonly string[]): Packed {
     const { parts, digests } = (this.#last = divided(files, this.#last));
     return { digests, parts: partsOtherThan(known, parts, digests) };
   }
 }
 
-/** Files of a part. */
+/** Returns the files of a part. */
 export async function unpack(text: string): Promise<readonly SourceFile[]> {
   const stored = (await promisify(gunzip)(Buffer.from(text, 'base64'))).toString('utf8');
   return (JSON.parse(stored) as readonly StoredFile[]).map(({ path, base64, contentId }) => ({
@@ -64,7 +64,7 @@ async function* partsOtherThan(
     if (known[place] !== digests[place]) yield { place, text: await packed(part) };
 }
 
-/** Only files that are other objects than the last time are looked at, where nothing else changed. */
+/** Divides files into parts. Computes only parts with changed files, if the paths did not change. */
 function divided(files: readonly SourceFile[], last: Division | undefined): Division {
   const changed = last && changedSince(last.files, files);
   if (last === undefined || changed === undefined) {
@@ -82,7 +82,7 @@ function divided(files: readonly SourceFile[], last: Division | undefined): Divi
   return { files, parts, digests };
 }
 
-/** undefined where there are others, or others in another order. */
+/** Returns the changed files; undefined when the paths or their order changed. */
 function changedSince(
   before: readonly SourceFile[],
   now: readonly SourceFile[],
@@ -99,7 +99,7 @@ function changedSince(
   return changed;
 }
 
-/** As many parts as a power of two, so that the number seldom changes, and with it what is in which. */
+/** Divides files into a power of two of parts, so that the number rarely changes, and files stay in their parts. */
 function partsOf(files: readonly SourceFile[]): readonly (readonly SourceFile[])[] {
   const count = 2 ** Math.ceil(Math.log2(Math.max(1, files.length / FILES_OF_PART)));
   const parts = Array.from({ length: count }, (): SourceFile[] => []);
@@ -111,7 +111,7 @@ function placeOf({ path }: SourceFile, count: number): number {
   return hashOf(path) % count;
 }
 
-/** FNV-1a: it need only spread, and there may be ten thousand paths. */
+/** Returns the FNV-1a hash, which is fast enough for ten thousand paths. It need not be cryptographic. */
 function hashOf(path: string): number {
   let hashed = 0x811c9dc5;
   for (let at = 0; at < path.length; at += 1) hashed = Math.imul(hashed ^ path.charCodeAt(at), 0x01000193);

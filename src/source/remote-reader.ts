@@ -8,20 +8,20 @@ import { type Descent, descentFrom } from './revision.ts';
 import { identityOf } from './watch-plan.ts';
 
 export interface RemoteOptions extends Omit<MirrorOptions, 'signal'>, RepositoryOptions {
-  /** Within the repository; none: all of it. */
+  /** Paths within the repository. Empty: the whole repository. */
   readonly paths: readonly string[];
 }
 
-/** A repository of another machine: it is asked what the ref is, and fetched when that is new. */
+/** Reads a remote repository: asks for the ref, and fetches it when it is new. */
 export class RemoteReader extends RepositoryReader {
   readonly location: string;
   readonly #options: RemoteOptions;
   readonly #mirror: Mirror;
   readonly #paths: readonly PathInCommit[];
-  /** What the mirror has, once that is known to be whole. */
+  /** The ref that the mirror has fetched completely. */
   #fetched: RemoteRef | undefined;
 
-  /** @throws PortolanError `invalid` as `Mirror`. */
+  /** @throws PortolanError `invalid`, as `Mirror` does. */
   constructor(options: RemoteOptions) {
     super(options);
     this.#options = options;

@@ -8,7 +8,7 @@ import { type Descent, descentFrom, resolveRevision, revisionName } from './revi
 import { requireSignature } from './signatures.ts';
 import type { WatchPlan } from './watch-plan.ts';
 
-/** What is read of a repository. */
+/** The part of a repository to read. */
 export interface RepositoryView extends Pick<CommitPlace, 'identity' | 'paths' | 'exclude'> {
   readonly git: Git;
 }
@@ -18,7 +18,7 @@ export interface RepositoryOptions extends Omit<GitSurroundings, 'signal'> {
   readonly workbench: Workbench;
 }
 
-/** Commits of one repository after another, each read at the cost of what it has that the one before did not. */
+/** Reads successive commits of a repository. Each costs only its difference from the previous one. */
 export abstract class RepositoryReader implements SourceReader {
   abstract readonly location: string;
   /** Aborted when the source is closed. */
@@ -46,8 +46,8 @@ export abstract class RepositoryReader implements SourceReader {
   }
 
   /**
-   * The commit that a ref means now; the very reading of the last time if it is the same.
-   * @param name what the revision is called by: the ref as people write it.
+   * Reads the commit of a ref. Returns the same object as the last time if the commit is the same.
+   * @param name the ref in the name of the revision, as users write it.
    */
   protected async readRef(view: RepositoryView, ref: string, name: string): Promise<SourceReading> {
     const objects = await this.#objectsOf(view);
@@ -55,14 +55,14 @@ export abstract class RepositoryReader implements SourceReader {
     return this.#read(view, id, name);
   }
 
-  /** Ends the process that answers, so that the next question starts a new one. */
+  /** Ends the git process, so that the next question starts a new one. */
   protected async restart(): Promise<void> {
     const open = this.#open;
     this.#open = undefined;
     await open?.objects.close();
   }
 
-  /** One that is fetched in parts may get more of its history first. */
+  /** Returns the relation of two commits. A remote reader may fetch more history first. */
   protected descent(git: Git, commit: string, ancestor: string): Promise<Descent> {
     return descentFrom(git, commit, ancestor);
   }
@@ -94,7 +94,7 @@ export abstract class RepositoryReader implements SourceReader {
     return reading;
   }
 
-  /** Asked of the repository as it is then: the worktree that the commit was read from may be gone. */
+  /** Asks the repository that is open now, because the worktree of the commit may have been removed. */
   async #descent(read: Git, id: string, parents: readonly string[], ancestor: string): Promise<Descent> {
     if (parents.includes(ancestor)) return 'descends';
     return this.descent(this.#open?.view.git ?? read, id, ancestor);

@@ -2,18 +2,18 @@ import { PortolanError } from '../model/errors.ts';
 import type { Git } from './git.ts';
 import type { ObjectReader } from './objects.ts';
 
-/** How a commit stands to another: `unknown` where the history at hand does not reach far enough. */
+/** The relation of a commit to another: `unknown` when the local history is too short. */
 export type Descent = 'descends' | 'does-not-descend' | 'unknown';
 
 const REF_LENGTH_MAX = 250;
-/** A name as git allows one, or an id, and steps back from it; no options, ranges, searches, reflogs or paths. */
+/** A ref name or an id, with steps back. Excludes options, ranges, searches, reflogs and paths. */
 const REF = /^(?![-./])(?!.*(?:\.\.|\/\/|\/\.|@\{))[^\p{Cc}\s~^:?*[\\]+(?:~[0-9]{0,6}|\^[0-9]?)*$/u;
 const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 
 /**
- * The commit that a branch, tag, (short) id, or `HEAD~1` means now.
- * @returns its whole id.
- * @throws PortolanError `invalid` for what is no reference, means nothing, or means several things.
+ * Resolves a branch, a tag, a full or short id, or `HEAD~1`.
+ * @returns the full id of the commit.
+ * @throws PortolanError `invalid` when it is not a revision, does not exist, or is ambiguous.
  */
 export async function resolveRevision(git: Git, objects: ObjectReader, ref: string): Promise<string> {
   if (ref.length > REF_LENGTH_MAX || !REF.test(ref)) {
@@ -34,7 +34,7 @@ export async function resolveRevision(git: Git, objects: ObjectReader, ref: stri
   });
 }
 
-/** Where a short name is looked for, as git does; a tag and a branch of one name are two things. */
+/** Prefixes of a short name, as in git. A tag and a branch can have the same name. */
 const PLACES = ['refs/tags/', 'refs/heads/', 'refs/remotes/'];
 
 async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<string | undefined> {
@@ -44,7 +44,7 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
   const refs = isWhole ? [] : PLACES.map((place) => `${place}${name}`);
   const found = await objects.facts(refs);
   const meant = refs.filter((_, index) => found[index]?.found === 'one');
-  // Git itself would only warn and take the tag, and whoever may push one may choose.
+  // Git would only warn and use the tag, so a user who can push tags could replace a branch.
   if (meant.length > 1) throw ambiguous(git.root, ref);
   const [facts] = await objects.facts([`${meant[0] ?? name}${steps}^{commit}`]);
   if (facts?.found === 'several') throw ambiguous(git.root, ref);
@@ -59,7 +59,7 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
   return facts.id;
 }
 
-/** A message of a thousand pages. Git compresses one of a gigabyte to almost nothing. */
+/** Maximum size of a commit object. Git can compress a message of a gigabyte to almost nothing. */
 const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
 
 function ambiguous(root: string, ref: string): PortolanError {
@@ -71,18 +71,18 @@ function ambiguous(root: string, ref: string): PortolanError {
   });
 }
 
-/** A revision as plans show it: `main@sha1:<40 digits>`. */
+/** Returns the name of a revision in plans: `main@sha1:<40 digits>`. */
 export function revisionName(ref: string, commit: string): string {
   return `${ref}@${commit.length === 64 ? 'sha256' : 'sha1'}:${commit}`;
 }
 
-/** Whether `commit` is `ancestor`, or came after it. A clone that was cut short proves that it did, and never that it did not. */
+/** Returns whether `commit` is `ancestor` or descends from it. A shallow clone can prove that it does, but not that it does not. */
 export async function descentFrom(git: Git, commit: string, ancestor: string): Promise<Descent> {
   if (commit === ancestor) return 'descends';
   if (!COMMIT_ID.test(ancestor)) return 'unknown';
   const { exitCode } = await git.run(['merge-base', '--is-ancestor', '--end-of-options', ancestor, commit]);
   if (exitCode === 0) return 'descends';
   const shallow = await git.run(['rev-parse', '--is-shallow-repository']);
-  // A whole clone has every ancestor of what it has: one that is missing (128) is none.
+  // A full clone has all ancestors of its commits, so a missing one (exit code 128) is not an ancestor.
   return shallow.stdout.trim() === 'false' ? 'does-not-descend' : 'unknown';
 }

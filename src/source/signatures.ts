@@ -5,10 +5,10 @@ import { placeInCheckout } from './checkout.ts';
 import type { Git, GitExtras } from './git.ts';
 
 /**
- * Holds a commit to the operator's policy. Git itself checks the signature, with the programs and keys that the policy
- * names and none that the repository names.
- * @throws PortolanError `ask-human` when the commit is not signed by somebody who is trusted, `invalid` when the trusted
- * keys lie in the checkout.
+ * Checks that a commit meets the signature policy. Git checks the signature with the programs and keys of the policy, and none
+ * that the repository names.
+ * @throws PortolanError `ask-human` when the commit has no signature by a trusted key, `invalid` when the trusted keys are in the
+ * checkout.
  */
 export async function requireSignature(git: Git, commit: string, { by, keys = '' }: SignaturePolicy): Promise<void> {
   if (by === 'nobody') return;
@@ -33,13 +33,13 @@ export async function requireSignature(git: Git, commit: string, { by, keys = ''
   });
 }
 
-/** A key that ssh merely knows how to read is "U" too; in a keyring of the operator's own, every key is trusted. */
+/** Returns whether a signature is good. For ssh, "U" includes unknown keys; in the operator's gpg keyring, every key is trusted. */
 function isGood(by: 'ssh' | 'gpg', state: string, key: string): boolean {
   const isSsh = key.startsWith('SHA256:');
   return by === 'ssh' ? isSsh && state === 'G' : !isSsh && (state === 'G' || state === 'U');
 }
 
-/** The one way of signing that is meant, and none of the others. */
+/** Returns settings that allow one kind of signature and disable all others. */
 function verifiers(by: 'ssh' | 'gpg', keys: string): GitExtras {
   const none = '/bin/false';
   const settings = [

@@ -8,45 +8,45 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import { mayPrune, type Succession } from '../plan/guard.ts';
 import type { Descent } from './revision.ts';
 
-/** Stands where a snapshot of plain files has no commit. */
+/** The commit of a snapshot of plain files. */
 const NO_COMMIT = '-';
 
 /** The commit that manifests were read from. */
 interface SnapshotCommit {
-  /** Whole id. */
+  /** Full id. */
   readonly id: string;
   descentFrom(ancestor: string): Promise<Descent>;
 }
 
 /** A source whose manifests were checked and planned. */
 interface CheckedSource extends SourceLedger {
-  /** `snapshotId` of what was accepted. */
+  /** `snapshotId` of the accepted resources. */
   readonly snapshot: string;
-  /** Resources in it. */
+  /** Number of resources. */
   readonly objects: number;
-  /** undefined for plain files. */
+  /** Undefined for plain files. */
   readonly commit: SnapshotCommit | undefined;
-  /** A person has said that it may name much less than before. */
+  /** An operator allowed the source to have far fewer resources than before. */
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
 }
 
-/** Of a line: what a resource says, in hexadecimal. */
+/** Length of the hexadecimal digest of a resource in its line. */
 const DIGEST_CHARACTERS = 64;
 
-/** By a part of a resource that stays the same object while nobody changes its file: its line is worked out once. */
+/** Lines by the spec of a resource, which stays the same object while its file does not change. */
 const lines = new WeakMap<object, { readonly id: string; readonly line: string }>();
 
-/** The lines of a set in one text, and where each begins. They go from a set to the next, which changes them. */
+/** The lines of a set in one text, and the offset of each. An amended set takes the text over and changes it. */
 interface Text {
   readonly bytes: Buffer;
   readonly places: ReadonlyMap<ResourceId, number>;
 }
 
-/** Of sets that came of another, and may lead to the next: most are made in one go and asked once. */
+/** Texts of amended sets, which may be amended again. Other sets have no text here. */
 const texts = new WeakMap<DesiredState, Text>();
 
-/** Names what the manifests say, whatever their files are called. */
+/** Returns the id of the resources of a source. It does not depend on file names. */
 export function snapshotId(desired: DesiredState): string {
   return hash('sha256', amendedText(desired) ?? wholeText(desired)).slice(0, 32);
 }
@@ -57,7 +57,7 @@ function wholeText(desired: DesiredState): string {
   return text;
 }
 
-/** The text of a set that came of another, with only the lines of what changed written anew. */
+/** Returns the text of an amended set; only the lines of changed resources are rewritten. */
 function amendedText(desired: DesiredState): Buffer | undefined {
   const amendment = amendmentOf(desired);
   if (amendment === undefined) return undefined;
@@ -96,12 +96,12 @@ function lineOf({ id, labels, annotations, spec }: Resource): string {
   return line;
 }
 
-/** Whether it was read from a commit, and not from plain files. */
+/** Returns whether a snapshot was read from a commit, not from plain files. */
 export function isOfCommit(snapshot: Snapshot | undefined): boolean {
   return snapshot !== undefined && snapshot.commit !== NO_COMMIT;
 }
 
-/** How the commit at hand stands to the one accepted last; undefined where one of the two was plain files. */
+/** Returns the relation of a commit to the last accepted one; undefined when one of the two was plain files. */
 export async function successionOf(
   commit: SnapshotCommit | undefined,
   last: Snapshot | undefined,
@@ -112,8 +112,8 @@ export async function successionOf(
 }
 
 /**
- * Writes down that a source is accepted: when its guards let it through, and before the first intent that refers to it.
- * @returns what the ledger says of it now.
+ * Records in the ledger that a source is accepted: after its guards pass, and before the first intent that refers to it.
+ * @returns the snapshot in the ledger.
  */
 export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> {
   const { ledger, source, snapshot: id, objects: size, commit, allowShrunk, allowRewind, clock } = checked;
@@ -133,16 +133,16 @@ export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> 
   return snapshot;
 }
 
-/** A source as it was accepted, and where its removals stand. */
+/** An accepted source, and the scopes with removals. */
 interface LostResources extends SourceLedger {
   readonly desired: DesiredState;
-  /** Scopes whose removals are done once the ledger has no more of them. Those that a person approved are done already. */
+  /** Scopes whose removals are done when the ledger has none of them left. Approved removals count as done. */
   readonly scopes: ReadonlySet<ScopeKey>;
 }
 
 /**
- * Measures the source by what it names now, once everything it lost was removed: by a command, after its time, or because
- * a person approved it. Until then several commits that each remove a little count together.
+ * Resets the largest size of the source to its present size, once all resources removed from git were removed from the platform:
+ * by a command, after a delay, or after an approval. Until then, removals of several commits add up.
  */
 export async function settleLost({ desired, scopes, ...accepted }: LostResources): Promise<void> {
   const { ledger, source } = accepted;
@@ -153,7 +153,7 @@ export async function settleLost({ desired, scopes, ...accepted }: LostResources
   await recordOfSource(accepted, [{ op: 'set-fact', key: sizeFact(source), value: String(desired.size) }]);
 }
 
-/** Returns how many resources the source named at most since all that it lost was removed. */
+/** Returns the largest number of resources of the source since all earlier removals were done. */
 export async function largestSince({ ledger, source }: Pick<SourceLedger, 'ledger' | 'source'>): Promise<number> {
   return Number((await ledger.fact(sizeFact(source))) ?? 0);
 }

@@ -3,33 +3,33 @@ import type { SourceFile } from '../manifest/text.ts';
 import type { ErrorFacts } from '../model/errors.ts';
 import type { CommitContents, CommitPlace, FolderContents, FolderPlace, LoadContext } from './contents.ts';
 
-/** What the thread of a source is asked, by name, and what it answers. Answers that may be long come in pieces. */
+/** Calls to the thread of a source, with input and output. Answers that may be long come in pieces. */
 export interface Calls {
   commit: { input: { readonly place: CommitPlace; readonly limits: SourceLimits }; output: Held<CommitContents> };
   folder: { input: { readonly place: FolderPlace; readonly limits: SourceLimits }; output: Held<FolderContents> };
   files: { input: { readonly files: readonly SourceFile[] }; output: { readonly contents: number } };
-  /** One part of files that were packed. */
+  /** Sends one part of packed files. */
   part: { input: { readonly text: string }; output: undefined };
-  /** The files of all parts since the last call. */
+  /** Restores the files of all parts since the last call. */
   unpack: { input: undefined; output: { readonly contents: number } };
   load: { input: { readonly contents: number; readonly context: LoadContext }; output: LoadOutput };
   pack: {
     input: { readonly contents: number; readonly known: readonly string[] };
     output: { readonly stream: number; readonly digests: readonly string[] };
   };
-  /** The next piece of an answer: a JSON array, or undefined after the last. */
+  /** Returns the next piece of an answer: a JSON array, or undefined after the last one. */
   next: { input: { readonly stream: number }; output: string | undefined };
 }
 
-/** What was read, and the number of the files that the thread holds. */
+/** The result of a reading, with the number of the files in the thread. */
 type Held<Read> = Omit<Read, 'contents'> & { readonly contents: number };
 
 export interface LoadOutput {
   readonly stream: number;
   readonly snapshot: string;
   /**
-   * What the pieces hold. `faulty`: problems. `amended`: resources that take the place of those with their ids in the
-   * set before. `whole`: the set in its order: a resource, or the id of one that is as it was in the set before.
+   * The content of the pieces. `faulty`: problems. `amended`: resources that replace those with the same ids in the previous set.
+   * `whole`: the set in its order, each entry a resource, or the id of one that did not change since the previous set.
    */
   readonly type: 'faulty' | 'amended' | 'whole';
 }
@@ -44,13 +44,13 @@ export interface Question {
 
 export type Reply =
   | { readonly id: number; readonly type: 'answer'; readonly output: unknown }
-  /** Thrown on purpose. */
+  /** A PortolanError. */
   | { readonly id: number; readonly type: 'error'; readonly error: ErrorFacts }
   /** A bug. */
   | { readonly id: number; readonly type: 'fault'; readonly reason: string };
 
-/** UTF-16 code units of one piece, if no single item is longer. To parse as much takes a few ms. */
+/** UTF-16 code units of one piece, unless a single item is longer. Parsing a piece takes a few milliseconds. */
 export const PIECE_LENGTH = 128 * 1024;
 
-/** How many readings the thread holds on to: that at hand, and that which is about to take its place. */
+/** Number of readings that the thread keeps: the present one and its successor. */
 export const CONTENTS_MAX = 2;

@@ -17,7 +17,7 @@ import { LocalWorkbench, type WorkbenchOptions } from './workbench.ts';
 
 type Answers = { readonly [Name in CallName]: (input: Calls[Name]['input']) => Promise<Calls[Name]['output']> };
 
-/** Answers in the thread of a source. @returns what takes each question. */
+/** Serves a workbench in the thread of a source. @returns a function that takes each question. */
 export function serveWorkbench({
   reply,
   ...around
@@ -41,7 +41,7 @@ type Surroundings = Omit<WorkbenchOptions, 'limits'>;
 
 function answersOf(around: Surroundings): Answers {
   let limits: SourceLimits | undefined;
-  /** The set that the other side has. */
+  /** The set that the main thread has. */
   let sent: DesiredState = new Map();
   let packed: string[] = [];
   const workbench = new LocalWorkbench({ ...around, limits: () => limits as SourceLimits });
@@ -91,7 +91,7 @@ function answersOf(around: Surroundings): Answers {
   };
 }
 
-/** Values by the numbers that the other side knows them by. @param max how many are kept: the newest. */
+/** Stores values under numbers that the main thread uses. @param max number of values to keep, the newest. */
 function numbered<Value>(max = Number.POSITIVE_INFINITY) {
   const values = new Map<number, Value>();
   let last = 0;
@@ -111,7 +111,7 @@ function numbered<Value>(max = Number.POSITIVE_INFINITY) {
   };
 }
 
-/** Checked before the documents are sent: the other side would keep all of them. */
+/** Returns a problem when there are too many documents. Checked here because the main thread keeps all documents. */
 function tooMany(desired: DesiredState, limits: SourceLimits | undefined): readonly Problem[] {
   if (limits === undefined || desired.size <= limits.documents) return [];
   const [first] = desired.values().drop(limits.documents);
@@ -121,7 +121,7 @@ function tooMany(desired: DesiredState, limits: SourceLimits | undefined): reado
   return [{ code: 'limit/documents', position, path: '', message, expected: `at most ${limits.documents}`, hint }];
 }
 
-/** Resources that are other ones; undefined where the sets differ in more than that. */
+/** Returns the changed resources; undefined when the sets have different ids or another order. */
 function amendedIn(before: DesiredState, now: DesiredState): readonly Resource[] | undefined {
   const amendment = amendmentOf(now);
   if (amendment !== undefined && amendment.before === before)
@@ -140,7 +140,7 @@ function* entriesOf(before: DesiredState, now: DesiredState): Generator<string |
   for (const [id, resource] of now) yield before.get(id) === resource ? id : resource;
 }
 
-/** JSON arrays of the items, in order. */
+/** Yields the items in order, as JSON arrays. */
 async function* piecesOf(items: Iterable<unknown>): AsyncGenerator<string> {
   let texts: string[] = [];
   let length = 0;

@@ -3,7 +3,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { Thread, ThreadEnd } from '../runtime/thread.ts';
 import { type CallName, type Calls, CONTENTS_MAX, type Reply } from './thread-messages.ts';
 
-/** The thread was gone before it answered. */
+/** Thrown when the thread ended before it answered. */
 export class ThreadGone extends Error {
   readonly end: ThreadEnd;
 
@@ -15,9 +15,9 @@ export class ThreadGone extends Error {
 
 type Waiting = PromiseWithResolvers<unknown>;
 
-/** One thread from its start to its end, seen from outside. */
+/** One thread from its start to its end, as the main thread sees it. */
 export class ThreadSession {
-  /** The set that both sides have: what is loaded next comes as what it changes. */
+  /** The set that both threads have. The next load sends only its changes. */
   base: DesiredState = new Map();
   isGone = false;
   readonly #thread: Thread;
@@ -35,7 +35,7 @@ export class ThreadSession {
     });
   }
 
-  /** @throws PortolanError what the thread threw on purpose. @throws ThreadGone when it ends before it answers. */
+  /** Calls the thread. @throws PortolanError that the thread threw. @throws ThreadGone when it ends before it answers. */
   async call<Name extends CallName>(call: Name, input: Calls[Name]['input']): Promise<Calls[Name]['output']> {
     if (this.isGone) throw new ThreadGone(await this.#thread.ended);
     this.#questions += 1;
@@ -45,7 +45,7 @@ export class ThreadSession {
     return (await waiting.promise) as Calls[Name]['output'];
   }
 
-  /** As `call`, for files that the thread then holds. */
+  /** Calls the thread to read files, which it then keeps. */
   async open<Name extends 'commit' | 'folder' | 'files' | 'unpack'>(
     call: Name,
     input: Calls[Name]['input'],
@@ -55,12 +55,12 @@ export class ThreadSession {
     return output;
   }
 
-  /** Whether the thread still has what it read. */
+  /** Returns whether the thread still has these files. */
   holds(contents: number): boolean {
     return !this.isGone && contents > this.#readings - CONTENTS_MAX;
   }
 
-  /** The items of a long answer: the event loop turns between two pieces of it. */
+  /** Yields the items of a long answer. The event loop can do other work between two pieces. */
   async *items<Item>(stream: number): AsyncGenerator<Item> {
     for (;;) {
       const piece = await this.call('next', { stream });
@@ -69,7 +69,7 @@ export class ThreadSession {
     }
   }
 
-  /** Ends the thread wherever it is. */
+  /** Ends the thread at once. */
   end(): Promise<void> {
     return this.#thread.end();
   }

@@ -27,11 +27,11 @@ export interface ThreadWorkbenchOptions {
   readonly openThread: OpenThread;
   readonly clock: Clock;
   readonly limits: Limits;
-  /** What exceeded the limits before. Absent: everything is tried. */
+  /** Sources that exceeded the limits earlier. Default: none. */
   readonly unreadable?: Unreadable;
-  /** The thread ends when it had nothing to do for so long. Absent: it stays, so that a commit costs what it changes. */
+  /** The thread ends after this idle time. Default: it stays, so that a commit costs only its changes. */
   readonly idleMs?: number;
-  /** What is said of work that ended the thread. */
+  /** Returns the error for work that ended the thread. */
   failure(why: ThreadFailure, label: string): PortolanError;
 }
 
@@ -39,19 +39,19 @@ export type ThreadFailure =
   | { readonly type: 'out-of-memory' | 'too-slow' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** After so long an attempt is written down. Most commits take less, and cost no write. */
+/** Time after which an attempt is recorded. Most commits take less time, and need no write. */
 const ATTEMPT_MS = 200;
 
 interface Task {
   readonly attempt?: Attempt | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** It only hands out what was read, and is finished when the workbench closes. */
+  /** The task only returns files that were read. Closing the workbench waits for it. */
   readonly isHandOut?: boolean;
 }
 
 /**
- * Reads and parses in a thread that starts with the first task, with limits for its heap and for the time of each task. A
- * task that exceeds one ends the thread, and the next task starts another.
+ * Reads and parses in a thread, which starts with the first task. Its heap and the time of each task are limited. A task that
+ * exceeds a limit ends the thread, and the next task starts another one.
  */
 export class ThreadWorkbench implements Workbench {
   readonly #options: ThreadWorkbenchOptions;
@@ -75,14 +75,14 @@ export class ThreadWorkbench implements Workbench {
     });
   }
 
-  /** @param requireSame throws where what is read once more is something else; a commit is the same for ever. */
+  /** Reads a place. @param requireSame throws when a second reading differs; a commit never differs. */
   #read<Name extends 'commit' | 'folder'>(
     call: Name,
     place: Calls[Name]['input']['place'],
     label: string,
     requireSame: (before: Calls[Name]['output'], now: Calls[Name]['output']) => void = () => {},
   ): Promise<Omit<Calls[Name]['output'], 'contents'> & { readonly contents: Contents }> {
-    // What exceeds them is remembered with the limits that it was read with.
+    // An attempt is remembered together with its limits.
     const limits = this.#options.limits();
     const attempt = this.#options.unreadable?.attempt(place, label, limits);
     const read = (session: ThreadSession): Promise<Calls[Name]['output']> =>
@@ -129,8 +129,8 @@ export class ThreadWorkbench implements Workbench {
   }
 
   /**
-   * One task after another.
-   * @throws PortolanError `failure` when it ended the thread, or did so before.
+   * Runs tasks one after another.
+   * @throws PortolanError `failure` when the task ended the thread, now or earlier.
    */
   run<T>(task: Task, work: (session: ThreadSession) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
@@ -176,7 +176,7 @@ export class ThreadWorkbench implements Workbench {
     }
   }
 
-  /** @returns whether it was written down that this is tried. */
+  /** Records an attempt that takes long. @returns whether it was recorded. */
   async #begin({ attempt }: Task, done: AbortSignal): Promise<boolean> {
     const { clock, unreadable } = this.#options;
     if (attempt === undefined || unreadable === undefined) return false;
@@ -185,7 +185,7 @@ export class ThreadWorkbench implements Workbench {
       await unreadable.begin(attempt);
       return true;
     } catch {
-      return false; // It took less, or the ledger takes nothing now: what waits for that says so.
+      return false; // It took less time, or the ledger rejects writes, which other writes report.
     }
   }
 
@@ -205,7 +205,7 @@ export class ThreadWorkbench implements Workbench {
   }
 }
 
-/** Files that a thread has, or had: then `open` reads them again. */
+/** Returns files in a thread. If that thread has ended, `open` reads them in the next one. */
 function threadContents(
   workbench: ThreadWorkbench,
   first: { readonly session: ThreadSession; readonly contents: number },
@@ -221,7 +221,7 @@ function threadContents(
     load: ({ variables, operator: { platforms, stores } }, signal) =>
       workbench.run({ attempt, signal }, async (session) => {
         const contents = await numberIn(session);
-        // Nothing else of the operator's names goes to the thread.
+        // The thread gets no other names of the operator.
         const context = { variables, operator: { platforms, stores } };
         const { type, stream, snapshot } = await session.call('load', { contents, context });
         if (type === 'faulty') {
@@ -251,7 +251,7 @@ async function receive(session: ThreadSession, type: 'amended' | 'whole', stream
   return received.size === 0 ? base : amend(base, received);
 }
 
-/** As it is when it was parsed here: maps inherit nothing, so no key of a manifest means a member of all objects. */
+/** Returns the resource as if it was parsed here: its maps have no prototype, so a key cannot collide with a member of Object. */
 function bareResource({ labels, annotations, spec, ...others }: Resource): Resource {
   return {
     ...others,

@@ -4,7 +4,7 @@ import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type ErrorFacts, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** Codes of errors that end the thread of a source: what was read is not read again until somebody asks for it. */
+/** Codes of errors that end the thread of a source. Such a source is not retried until a sync requests it. */
 const CODES: ReadonlySet<string> = new Set([
   'source/out-of-memory',
   'source/too-slow',
@@ -12,27 +12,27 @@ const CODES: ReadonlySet<string> = new Set([
   'source/process-ended',
 ]);
 
-/** Whether reading or parsing exceeded the limits of its thread. */
+/** Returns whether reading or parsing exceeded the limits of its thread. */
 export function isUnreadable(error: unknown): error is PortolanError {
   return error instanceof PortolanError && CODES.has(error.code);
 }
 
 export interface UnreadableOptions extends SourceLedger {
-  /** Of Portolan: another one may cope. */
+  /** Version of Portolan. Another version may succeed. */
   readonly version: string;
 }
 
-/** What was tried: the same files within the same limits by the same program. */
+/** One attempt: the same files, with the same limits and the same version. */
 export interface Attempt {
-  /** What messages call it: `main@sha1:<id>`. */
+  /** The name in messages: `main@sha1:<id>`. */
   readonly label: string;
   readonly key: string;
 }
 
 interface Stored {
-  /** The newest last. */
+  /** Failed attempts, the newest last. */
   readonly failed: readonly Failed[];
-  /** Begun and not ended: a process that dies on the way leaves it. */
+  /** An attempt that has not ended. A process that dies during it leaves it here. */
   readonly begun: { readonly key: string; readonly times: number } | null;
 }
 
@@ -40,14 +40,14 @@ interface Failed extends Attempt, Pick<ErrorFacts, 'code' | 'message' | 'remedy'
   readonly atMs: EpochMs;
 }
 
-/** A branch that goes to and fro between a few commits; older ones are forgotten. */
+/** Number of failures to remember: enough for a branch that switches between a few commits. */
 const FAILED_MAX = 16;
-/** One process may have been ended for another reason. */
+/** Number of processes that may die during an attempt. A single one may have died for another reason. */
 const TIMES_MAX = 2;
 
 /**
- * The commits that a thread could not cope with, in the ledger: a process that starts again does not try them again.
- * They are tried with other limits, another version, or when somebody asks for it.
+ * Records in the ledger which sources ended their thread, so that a restarted process does not retry them. They are retried with
+ * other limits, another version, or when a sync requests it.
  */
 export class Unreadable {
   readonly #options: UnreadableOptions;
@@ -58,13 +58,13 @@ export class Unreadable {
     this.#options = options;
   }
 
-  /** @param place plain data that says where files are, and which. */
+  /** Returns the attempt to read a place. @param place plain data that identifies the files. */
   attempt(place: unknown, label: string, limits: SourceLimits): Attempt {
     const { version } = this.#options;
     return { label, key: hash('sha256', JSON.stringify([place, label, limits, version])).slice(0, 32) };
   }
 
-  /** @throws PortolanError the error of before, if this was tried and failed. */
+  /** @throws PortolanError the previous error, if this attempt has failed before. */
   async check({ key, label }: Attempt): Promise<void> {
     const { failed, begun } = await this.#stored();
     const known = failed.find((one) => one.key === key);
@@ -75,7 +75,7 @@ export class Unreadable {
     throw error;
   }
 
-  /** Before something that takes long: a process that dies meanwhile has tried it. */
+  /** Records the begin of a long attempt, so that it counts even if the process dies. */
   async begin({ key }: Attempt): Promise<void> {
     const stored = await this.#stored();
     const times = stored.begun?.key === key ? stored.begun.times + 1 : 1;
@@ -95,7 +95,7 @@ export class Unreadable {
     await this.#write({ failed: [...others, { key, label, code, message, remedy, atMs }], begun: null });
   }
 
-  /** @returns whether there was anything to forget. */
+  /** Forgets all failures. @returns whether there were any. */
   async forget(): Promise<boolean> {
     const { failed } = await this.#stored();
     if (failed.length > 0) await this.#write({ failed: [], begun: null });
@@ -118,7 +118,7 @@ function factOf(source: string): string {
   return `unreadable ${source}`;
 }
 
-/** What to do about a source that its thread cannot cope with. */
+/** Remedy for a source that ends its thread. */
 export const UNREADABLE_REMEDY =
   'Correct the commit. It is read again on `portolan sync`, with other limits, or with another version of Portolan.';
 

@@ -1,24 +1,24 @@
 import { lstat, readFile, readlink, realpath, stat } from 'node:fs/promises';
 import { dirname, isAbsolute, join, parse, resolve, sep } from 'node:path';
 
-/** Where changes of a source show on the disk. Two that are equal listen to the same. */
+/** The places on disk where changes of a source show. Equal plans watch the same places. */
 export interface WatchPlan {
-  /** Folders that are listened at, with all that is below those of `trees`. */
+  /** Watched folders. For those in `trees`, everything below is watched as well. */
   readonly folders: readonly string[];
-  /** Files and links that matter by themselves. */
+  /** Files and links whose changes count. */
   readonly names: readonly string[];
-  /** Everything below them matters, but locks and hidden names where `isPlain`. */
+  /** Folders in which all changes count, except locks, and hidden names if `isPlain`. */
   readonly trees: readonly string[];
-  /** Plain files: hidden names do not count. */
+  /** The source is plain files: hidden names do not count. */
   readonly isPlain: boolean;
-  /** Which files and folders of the disk these are: one that was replaced needs to be listened at anew. */
+  /** Identifies the files and folders. A replaced one needs a new watcher. */
   readonly identity: string;
 }
 
-/** Links within links; systems give up after about as many. */
+/** Maximum number of nested links. Operating systems have a similar limit. */
 const LINKS_MAX = 40;
 
-/** For a checkout, worktree or bare repository, reached by these paths: its refs, and the links on the way to it. */
+/** Returns the plan for a checkout, worktree or bare repository: its refs, and the links in the paths to it. */
 export async function watchPlanOfRepository(root: string, paths: readonly string[]): Promise<WatchPlan> {
   const { gitFolder, commonFolder } = await gitFolders(root);
   const links = await linksOnTheWay(paths);
@@ -35,7 +35,7 @@ export async function watchPlanOfRepository(root: string, paths: readonly string
   });
 }
 
-/** For plain files and folders: everything below them, and the links on the way. */
+/** Returns the plan for plain files and folders: everything below them, and the links in the paths to them. */
 export async function watchPlanOfFiles(paths: readonly string[]): Promise<WatchPlan> {
   const links = await linksOnTheWay(paths);
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => resolve(path))));
@@ -62,17 +62,17 @@ async function existing(paths: readonly string[]): Promise<readonly string[]> {
   return paths.filter((_, index) => identities[index] !== '-');
 }
 
-/** Device and inode, which another one in its place does not have; `-` where there is none. */
+/** Returns device and inode, which differ when a file is replaced; `-` when it does not exist. */
 export async function identityOf(path: string): Promise<string> {
   try {
     const { dev, ino } = await stat(path);
     return `${dev}:${ino}`;
   } catch {
-    return '-'; // Whoever needs it says better what is wrong with it.
+    return '-'; // The reader of the file reports the error in more detail.
   }
 }
 
-/** What `.git` of a checkout leads to; a bare repository is its own. Only for watching: git itself decides what it reads. */
+/** Returns the git folders of a checkout or bare repository. Used only for watching: git itself decides what it reads. */
 export async function gitFolders(root: string): Promise<{ readonly gitFolder: string; readonly commonFolder: string }> {
   const gitFolder = await gitFolderOf(root);
   const common = await firstLine(join(gitFolder, 'commondir'));
@@ -95,7 +95,7 @@ async function firstLine(file: string): Promise<string | undefined> {
   return text?.split('\n')[0]?.trim();
 }
 
-/** Every link that is followed on the way to these paths, in no particular order. */
+/** Returns all links in the paths, sorted. */
 async function linksOnTheWay(paths: readonly string[]): Promise<readonly string[]> {
   const links = new Set<string>();
   for (const path of paths) await followLinks(resolve(path), links);
@@ -125,7 +125,7 @@ async function firstLink(
       if (!(await lstat(at)).isSymbolicLink()) continue;
       return { link: at, target: await readlink(at), rest: names.slice(index + 1).join(sep) };
     } catch {
-      return undefined; // It ends here, for now.
+      return undefined; // The path ends here for now.
     }
   }
   return undefined;

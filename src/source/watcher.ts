@@ -3,27 +3,27 @@ import { type FSWatcher, watch } from 'chokidar';
 import type { WatchPlan } from './watch-plan.ts';
 
 export interface Watcher {
-  /** Resolves when nothing of it is left. */
+  /** Stops watching, and resolves when that is done. */
   close(): Promise<void>;
 }
 
 export interface WatchListener {
-  /** Something may have changed; also said once, when listening has begun. */
+  /** Called when something may have changed, and once when watching has begun. */
   changed(): void;
-  /** It does not hear everything, or nothing. */
+  /** Called when the watcher misses changes. */
   failed(error: Error): void;
 }
 
-/** Listens at a part of the disk. Events are hints: some come late, some twice, some never. */
+/** Watches a part of the disk. Events are hints: some come late, some twice, some never. */
 export type Watch = (plan: WatchPlan, listener: WatchListener) => Watcher;
 
-/** By the system's own means. */
+/** Watches files with the means of the operating system. */
 export const watchFiles: Watch = (plan, { changed, failed }) => {
   let watcher: FSWatcher | undefined = watch([...plan.folders], {
     ignored: (path) => !matters(path, plan),
     ignoreInitial: true,
     followSymlinks: false,
-    // Git replaces a ref by renaming: what comes with that must not wait for more of it.
+    // Git replaces a ref by renaming. The event must not be delayed to wait for more.
     atomic: false,
     ignorePermissionErrors: true,
   });
@@ -51,7 +51,7 @@ function matters(path: string, { folders, names, trees, isPlain }: WatchPlan): b
   return !path.slice(tree.length).split(sep).some(isHidden);
 }
 
-/** A mounted ConfigMap flips its link `..data`, and nothing else of it changes. */
+/** Returns whether a name is hidden. `..data` is not: a mounted ConfigMap switches that link, and changes nothing else. */
 function isHidden(name: string): boolean {
   return name.startsWith('.') && name !== '..data';
 }

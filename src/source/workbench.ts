@@ -30,7 +30,7 @@ interface Repository {
   readonly objects: ObjectReader;
 }
 
-/** Reads and parses in the thread that calls. Each commit costs what it has that the one before did not. */
+/** Reads and parses in the calling thread. Each commit costs only its difference from the previous one. */
 export class LocalWorkbench implements Workbench {
   readonly #options: WorkbenchOptions;
   readonly #cache = new FileCache();
@@ -52,7 +52,7 @@ export class LocalWorkbench implements Workbench {
       const { committedMs, parents } = found.object;
       return { contents: this.#hold(found), committedMs, parents };
     } catch (error) {
-      // A git that runs for long may hold on to what was replaced.
+      // A running git may keep files open that were replaced.
       await this.#leaveRepository();
       throw error;
     }
@@ -106,7 +106,7 @@ export class LocalWorkbench implements Workbench {
 
 type HeldFiles = Omit<ManifestInput, keyof LoadContext>;
 
-/** Returns files in the memory of this thread. Their `problems`, of what could not be read, count like faults in manifests. */
+/** Returns files in the memory of this thread. `problems` are those of reading; they count like problems in manifests. */
 export function heldContents({ problems = [], ...sources }: HeldFiles, packer = new Packer()) {
   return {
     files: sources.files,
