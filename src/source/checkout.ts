@@ -35,8 +35,8 @@ export async function locatePaths(named: readonly string[]): Promise<LocatedPath
     throw new PortolanError({
       code: 'source/several-checkouts',
       disposition: 'invalid',
-      message: `The paths given with -f belong to different git repositories: ${roots.join(', ')}. A revision is one commit of one of them, so nothing was read.`,
-      remedy: 'Name paths of one repository only, and give each repository a --source of its own.',
+      message: `The paths given with -f belong to different git repositories: ${roots.join(', ')}. A revision is a commit of one repository. Nothing was read.`,
+      remedy: 'Name paths of one repository only, and use one --source for each repository.',
     });
   }
   return { root, paths: located.map(({ path }) => path) };
@@ -71,7 +71,7 @@ async function findTop(path: string): Promise<string> {
     code: 'source/no-repository',
     disposition: 'invalid',
     message: `${path} is not in a git repository, so it has no revisions. Nothing was read.`,
-    remedy: 'Name a path in a checkout or a bare repository, or leave --revision out to read the files as they are.',
+    remedy: 'Name a path in a checkout or a bare repository, or omit --revision to read the files on disk.',
   });
 }
 
@@ -82,8 +82,8 @@ async function refuseLinkOut(path: string, outer: string, top: string, link: str
   throw new PortolanError({
     code: 'source/link-out',
     disposition: 'invalid',
-    message: `${path} goes through the link ${link}, which leads out of the checkout ${outer} into another. Nothing was read.`,
-    remedy: `Pass -f ${real} if that is the repository you mean.`,
+    message: `${path} contains the link ${link}, which leads out of the checkout ${outer} into another one. Nothing was read.`,
+    remedy: `Pass -f ${real} if you want to read that repository.`,
   });
 }
 

@@ -151,8 +151,8 @@ function knownContents(known: ReadonlyMap<string, Folder>, wanted: ReadonlyMap<s
 }
 
 function notFound({ named }: PathInCommit, commit: string): Problem {
-  const message = `there is no such file or folder in commit ${commit.slice(0, 12)}`;
-  return fileProblem(named, 'source/not-found', message, 'a path that the commit has');
+  const message = `commit ${commit.slice(0, 12)} has no such file or folder`;
+  return fileProblem(named, 'source/not-found', message, 'a path in the commit');
 }
 
 function fileTooLarge(shown: string, size: number): Problem {
@@ -161,20 +161,20 @@ function fileTooLarge(shown: string, size: number): Problem {
 }
 
 function tooMany(files: number, first: Candidate | undefined): Problem {
-  const message = `the commit has ${files} manifests there; none was read`;
+  const message = `the commit has ${files} manifests at this path; none was read`;
   return fileProblem(first?.shown ?? '', 'limit/files', message, `at most ${LIMITS.files}`);
 }
 
 const MIB = 1024 * 1024;
 
 function tooMuch(total: number, sizeMib: number, first: Candidate | undefined): Problem {
-  const message = `the manifests of the commit have ${total} bytes together; none was read`;
+  const message = `the manifests of the commit have ${total} bytes in total; none was read`;
   const expected = `at most ${sizeMib} MiB`;
   const problem = fileProblem(first?.shown ?? '', 'limit/total-size', message, expected);
   return { ...problem, hint: 'name fewer folders, or raise spec.source.limits.sizeMib of Settings' };
 }
 
-const LARGE_FILE = 'it is the pointer of a file that Git LFS keeps elsewhere';
+const LARGE_FILE = 'this file is a Git LFS pointer, and its content is stored elsewhere';
 
 function isLargeFilePointer(content: Uint8Array): boolean {
   const head = Buffer.from(content.subarray(0, 64)).toString('latin1');

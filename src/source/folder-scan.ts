@@ -91,7 +91,7 @@ function lineOf(path: string, { dev, ino, size, mtimeNs, ctimeNs }: BigIntStats)
   return `${path} ${dev} ${ino} ${size} ${mtimeNs} ${ctimeNs}`;
 }
 
-/** Returns whether all paths are missing. That is an error, not an empty source. */
+/** Returns whether all paths are missing, which is an error and not an empty source. */
 function isNothingThere(problems: readonly Problem[], paths: readonly string[]): boolean {
   const missing = new Set(
     problems.filter(({ code }) => code === 'source/not-found').map(({ position }) => position.file),
@@ -103,8 +103,8 @@ function notThere(location: string): PortolanError {
   return new PortolanError({
     code: 'source/not-found',
     disposition: 'give-up',
-    message: `${location} is not there. What was read before stands.`,
-    remedy: 'Bring it back, or correct -f; it is looked for by itself.',
+    message: `${location} does not exist. The last accepted revision stays in effect.`,
+    remedy: 'Restore it, or correct -f. Portolan retries automatically.',
   });
 }
 
@@ -112,8 +112,8 @@ function unsettled(location: string): PortolanError {
   return new PortolanError({
     code: 'source/unsettled',
     disposition: 'give-up',
-    message: `The files of ${location} have not held still for ${PATIENCE_MS / 1000} s, so none of what they said was taken. What was read before stands.`,
+    message: `The files of ${location} kept changing for ${PATIENCE_MS / 1000} s, so they were not read. The last accepted revision stays in effect.`,
     remedy:
-      'Find what keeps writing there; a folder that is written often belongs in git, or behind a link that is flipped.',
+      'Find the program that keeps writing there. Use git, or a link that is switched, for files that change often.',
   });
 }

@@ -143,8 +143,8 @@ function plainPath(path: string): string {
   throw new PortolanError({
     code: 'source/key-path',
     disposition: 'invalid',
-    message: `The path of the ssh key, ${JSON.stringify(path)}, has characters that ssh would not take as they are. Nothing was fetched.`,
-    remedy: 'Mount the key under a path of letters, digits and . _ / @ + , : = - only.',
+    message: `The path of the ssh key, ${JSON.stringify(path)}, contains characters that ssh does not take literally. Nothing was fetched.`,
+    remedy: 'Mount the key at a path that contains only letters, digits and . _ / @ + , : = -.',
   });
 }
 

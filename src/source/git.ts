@@ -221,15 +221,15 @@ export function gitFailed(root: string, what: string, complaint: string): Portol
     return new PortolanError({
       code: 'source/no-repository',
       disposition: 'invalid',
-      message: `${root} looks like a git repository, and git does not take it for one: ${first}. Nothing was done.`,
-      remedy: 'Clone it again; a worktree whose main repository was moved or removed looks like this too.',
+      message: `${root} looks like a git repository, but git rejects it: ${first}. Nothing was done.`,
+      remedy: 'Clone it again. The cause can be a worktree whose main repository was moved or removed.',
     });
   }
   return new PortolanError({
     code: 'source/git-failed',
     disposition: 'give-up',
     message: `Git cannot ${what} in ${root}: ${complaint === '' ? 'it gave no reason' : complaint}. Nothing was done.`,
-    remedy: `Run git -C ${root} fsck there; a clone that is incomplete or damaged must be fetched again.`,
+    remedy: `Run git -C ${root} fsck. Fetch an incomplete or damaged clone again.`,
   });
 }
 
@@ -238,8 +238,8 @@ export function incompleteClone(root: string): PortolanError {
   return new PortolanError({
     code: 'source/incomplete-clone',
     disposition: 'give-up',
-    message: `${root} lacks objects of this commit: it is a partial clone, or is still being written, and nothing is fetched while it is read. Nothing was done.`,
-    remedy: 'Clone it without --filter, or fetch what is missing: git fetch --refetch --no-filter.',
+    message: `${root} lacks objects of this commit: it is a partial clone, or is still being written. Nothing was done.`,
+    remedy: 'Clone it without --filter, or fetch the missing objects: git fetch --refetch --no-filter.',
   });
 }
 
@@ -248,8 +248,8 @@ export function tooSlow(root: string): PortolanError {
   return new PortolanError({
     code: 'source/git-slow',
     disposition: 'give-up',
-    message: `Git did not answer within ${GIT_TIME_LIMIT_MS / 1000} s in ${root} and was ended. Nothing was done.`,
-    remedy: 'Look whether that disk answers and git works there, then run this again.',
+    message: `Git did not answer within ${GIT_TIME_LIMIT_MS / 1000} s in ${root} and was killed. Nothing was done.`,
+    remedy: 'Check that the disk answers and git works there, then retry.',
   });
 }
 
@@ -257,8 +257,8 @@ export function interrupted(): PortolanError {
   return new PortolanError({
     code: 'source/interrupted',
     disposition: 'give-up',
-    message: 'reading the commit was broken off',
-    remedy: 'Run this again.',
+    message: 'Reading the commit was interrupted.',
+    remedy: 'Retry the command.',
   });
 }
 
@@ -266,7 +266,7 @@ function noGit(): PortolanError {
   return new PortolanError({
     code: 'source/no-git',
     disposition: 'give-up',
-    message: 'The program git is not on the PATH, and commits are read with it. Nothing was done.',
-    remedy: 'Install git, or leave --revision out to read the files as they are.',
+    message: 'The program git, which reads commits, is not on the PATH. Nothing was done.',
+    remedy: 'Install git, or omit --revision to read the files on disk.',
   });
 }

@@ -125,7 +125,7 @@ export class LevelFeed implements SourceFeed {
       changed: () => this.#hear('changed'),
       failed: (error) => {
         const reason = safeLine(error.message);
-        log.warn(`${this.location} cannot be watched, so changes are seen only at the interval: ${reason}`);
+        log.warn(`${this.location} cannot be watched, so changes are detected only at the interval: ${reason}`);
       },
     });
     this.#watcher = { watcher, key };
@@ -174,8 +174,8 @@ function asSourceError(error: unknown, location: string): PortolanError {
   return new PortolanError({
     code: 'source/unreadable',
     disposition: 'give-up',
-    message: `${location} cannot be read: ${reason}. What was read before stands.`,
-    remedy: 'Look whether the folder is there and may be read; it is tried again by itself.',
+    message: `${location} cannot be read: ${reason}. The last accepted revision stays in effect.`,
+    remedy: 'Check that the folder exists and can be read. Portolan retries automatically.',
     cause: error,
   });
 }

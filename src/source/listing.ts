@@ -87,7 +87,7 @@ export class Listing {
     this.#exclude = new Set(exclude);
   }
 
-  /** Whether there are more manifests than Portolan reads. */
+  /** True when there are more manifests than Portolan reads. */
   get isTooMany(): boolean {
     return this.files > LIMITS.files;
   }
@@ -157,7 +157,7 @@ export class Listing {
       if (entry.type === 'folder') {
         if (twins.has(name)) draft.problems.push(twin(shown));
         else this.#below(draft, entry, `${shown}/`, `${within}/`, below);
-        // What a submodule holds would be missing without a word, whatever its name is.
+        // The files of a submodule would be missing without an error, so every submodule is a problem.
       } else if (entry.type === 'submodule' || isManifestName(name)) {
         if (twins.has(name)) draft.problems.push(twin(shown));
         else this.#file(draft, shown, within, entry, own.get(shown));
@@ -180,11 +180,11 @@ export class Listing {
   #file(draft: Draft, shown: string, within: string, { type, id }: TreeEntry, before?: SourceFile): void {
     if (this.#exclude.has(within)) return;
     if (type === 'link') {
-      const message = 'it is a symbolic link; in a commit none is followed';
+      const message = 'this is a symbolic link, and links in a commit are not followed';
       draft.problems.push(fileProblem(shown, 'source/link', message, 'a plain file'));
     } else if (type === 'submodule') {
-      const message = 'it is a submodule; what it holds is not part of the commit';
-      const expected = 'folders without submodules: a narrower -f leaves it out';
+      const message = 'this is a submodule, and its files are not part of the commit';
+      const expected = 'folders without submodules: a narrower -f excludes it';
       draft.problems.push(fileProblem(shown, 'source/submodule', message, expected));
     } else {
       this.files += 1;
@@ -232,7 +232,7 @@ function twinsAmong(entries: readonly TreeEntry[]): ReadonlySet<string> {
 }
 
 function twin(shown: string): Problem {
-  const message = 'its name is not valid UTF-8, and looks like that of another file or folder beside it';
+  const message = 'its name is not valid UTF-8, and equals another name in the folder once it is displayed';
   return fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8');
 }
 

@@ -62,16 +62,16 @@ function isNoRepository(error: unknown): boolean {
 function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError {
   const asked =
     ref !== undefined
-      ? `a ref (${ref}) is asked for`
+      ? `the ref ${ref} is requested`
       : signatures.by !== 'nobody'
-        ? 'spec.source.signatures asks for signed commits'
-        : 'what was read before was a commit';
+        ? 'spec.source.signatures requires signed commits'
+        : 'the previous reading was a commit';
   return new PortolanError({
     code: 'source/no-repository',
     disposition: 'give-up',
-    message: `${paths.join(', ')} is not in a git repository that can be read now, and ${asked}, so the files were not read. What was read before stands.`,
+    message: `${paths.join(', ')} is not in a readable git repository, but ${asked}. The last accepted revision stays in effect.`,
     remedy:
-      'Bring the checkout back, or correct -f; it is looked for by itself. To go over to plain files, ask for no ref and start with --allow-rewind.',
+      'Restore the checkout, or correct -f; Portolan retries automatically. To switch to plain files, remove the ref and start with --allow-rewind.',
   });
 }
 

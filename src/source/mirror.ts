@@ -52,7 +52,7 @@ export class Mirror {
         code: 'source/bad-revision',
         disposition: 'invalid',
         message: `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
-        remedy: 'Name a branch, a tag or a whole commit id; steps back such as HEAD~1 are for local checkouts.',
+        remedy: 'Name a branch, a tag or a full commit id. Steps back such as HEAD~1 work only in local checkouts.',
       });
     this.#options = options;
     this.#transport = new GitTransport(options);
@@ -74,7 +74,7 @@ export class Mirror {
       ['init', '--bare', '--quiet', '--template=', '.'],
       ASK_LIMIT_MS,
     );
-    if (answer.exitCode !== 0) throw this.#failed('make a repository for what is fetched', answer);
+    if (answer.exitCode !== 0) throw this.#failed('create the local repository', answer);
   }
 
   /** Deletes the repository, which may be damaged, or locked by a fetch that was killed. */
@@ -146,7 +146,7 @@ export class Mirror {
     return new PortolanError({
       code,
       disposition: 'give-up',
-      message: `Git cannot ${what} of ${url}: ${explained}. What was read before stands.${said}`,
+      message: `Git cannot ${what} of ${url}: ${explained}. The last accepted revision stays in effect.${said}`,
       remedy,
     });
   }
@@ -155,61 +155,57 @@ export class Mirror {
 type Complaint = readonly [code: string, explained: string, remedy: string];
 
 const ENDS: Readonly<Record<Exclude<GitEnd['end'], 'exited'>, Complaint>> = {
-  interrupted: ['source/interrupted', 'it was broken off', 'Nothing: the daemon is ending.'],
+  interrupted: ['source/interrupted', 'it was interrupted', 'Do nothing: the daemon is stopping.'],
   'too-slow': [
     'source/remote-slow',
-    'it took too long, and was ended',
-    'Look whether the server answers; it is tried again by itself.',
+    'it took too long and was killed',
+    'Check that the server answers. Portolan retries automatically.',
   ],
-  'not-started': [
-    'source/no-git',
-    'the program git could not be started',
-    'Install git, and ssh for ssh:// addresses.',
-  ],
+  'not-started': ['source/no-git', 'the program git did not start', 'Install git, and ssh for ssh:// addresses.'],
 };
 
 const OTHER: Complaint = [
   'source/remote-failed',
-  'it cannot be reached, or does not answer as git does',
-  'Look whether the address is right and the server answers; it is tried again by itself.',
+  'the server cannot be reached, or is not a git server',
+  'Check that the address is correct and the server answers. Portolan retries automatically.',
 ];
 
 const COMPLAINTS: readonly (readonly [pattern: RegExp, ...Complaint])[] = [
   [
     /Host key verification failed|REMOTE HOST IDENTIFICATION HAS CHANGED/,
     'source/remote-host-key',
-    'its host key is not in the known hosts, or is another one',
-    'Compare the key with what the owner of the server publishes, then add it to spec.source.credentials.knownHosts.',
+    'its host key is not in the known hosts file, or differs from it',
+    'Compare the key with the one that the owner of the server publishes, then add it to spec.source.credentials.knownHosts.',
   ],
   [
     /Authentication failed|could not read Username|could not read Password|returned error: 40[13]|Permission denied/,
     'source/remote-refused',
-    'the server does not let us in',
-    'Correct spec.source.credentials in the configuration: a token may have expired, or may not read this repository.',
+    'the server rejects the credentials',
+    'Correct spec.source.credentials in the configuration: the token may have expired, or may lack access to this repository.',
   ],
   [
     /certificate/,
     'source/remote-tls',
-    'its certificate is not one that is trusted here',
-    'Name the authority that signed it in spec.source.tls.caFile, after making sure that it is the right server.',
+    'its certificate is not trusted',
+    'Check that it is the right server, then set spec.source.tls.caFile to the certificate of its authority.',
   ],
   [
     /redirect|returned error: 30[0-9]|unable to update url base/i,
     'source/remote-redirect',
-    'the server sends us to another address, and credentials are not taken there',
-    'Write the final address as spec.source.url, mostly the one that ends in .git.',
+    'the server redirects to another address, and credentials are not sent there',
+    'Set spec.source.url to the final address, which usually ends in .git.',
   ],
   [
     /not found|does not appear to be a git repository|does not exist|returned error: 404/i,
     'source/remote-missing',
-    'there is no such repository, or we may not see it',
-    'Correct spec.source.url, or give the credentials the right to read it.',
+    'the repository does not exist, or the credentials give no access to it',
+    'Correct spec.source.url, or grant the credentials read access.',
   ],
   [
     /not a git repository|File exists|\.lock|corrupt|bad object|unresolved delta|shallow file has changed|did not send all necessary|loose object|index-pack failed|missing/i,
     'source/mirror-damaged',
-    'what was fetched before is damaged or locked',
-    'Nothing: it is thrown away and fetched anew. If that goes on, look whether the disk is full.',
+    'the local copy is damaged or locked',
+    'Do nothing: Portolan deletes it and fetches it again. If this repeats, check that the disk is not full.',
   ],
 ];
 
@@ -225,7 +221,7 @@ function noSuchRef(url: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/unknown-revision',
     disposition: 'invalid',
-    message: `${url} has no branch and no tag "${ref}". What was read before stands.`,
+    message: `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
     remedy: 'Correct spec.source.ref, or push the branch again.',
   });
 }
@@ -234,7 +230,7 @@ function twoRefs(url: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/ambiguous-revision',
     disposition: 'invalid',
-    message: `${url} has both a branch and a tag "${ref}". What was read before stands.`,
+    message: `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
     remedy: `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
   });
 }

@@ -55,15 +55,15 @@ function local(options: SourceFeedOptions, settleMs: number): SourceReader {
     throw new PortolanError({
       code: 'source/none',
       disposition: 'invalid',
-      message: 'No source is named, so there is nothing to keep the platform equal to.',
+      message: 'No source is configured.',
       remedy: 'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
     });
   if (paths.includes('-'))
     throw new PortolanError({
       code: 'source/standard-input',
       disposition: 'invalid',
-      message: 'Standard input ends once it is read, and -f - was given to a daemon. Nothing was read.',
-      remedy: 'Name a checkout or a folder with -f, or run portolan apply -f -.',
+      message: 'A daemon cannot watch standard input (-f -). Nothing was read.',
+      remedy: 'Pass -f with a checkout or a folder, or run portolan apply -f -.',
     });
   // Otherwise removing .git would bypass the policy.
   const isRepository = options.isRepository || signatures.by !== 'nobody';
@@ -76,8 +76,8 @@ function remote(options: SourceFeedOptions, url: string): SourceReader {
     throw new PortolanError({
       code: 'source/several',
       disposition: 'invalid',
-      message: `Paths are given with -f, and spec.source.url of Settings names ${url}. There is one source, so nothing was read.`,
-      remedy: 'Leave out -f and name paths of the repository in spec.source.paths, or remove the url.',
+      message: `Both -f and spec.source.url of Settings (${url}) name a source, but only one is possible. Nothing was read.`,
+      remedy: 'Omit -f and set spec.source.paths to paths of the repository, or remove the url.',
     });
   const asked = { url, ref: options.ref ?? ref, paths, signatures, credentials, caFile: tls?.caFile };
   return new RemoteReader({ ...options, ...asked });

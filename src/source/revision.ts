@@ -20,8 +20,8 @@ export async function resolveRevision(git: Git, objects: ObjectReader, ref: stri
     throw new PortolanError({
       code: 'source/bad-revision',
       disposition: 'invalid',
-      message: `"${ref.slice(0, REF_LENGTH_MAX)}" cannot be a revision. Nothing was read.`,
-      remedy: 'Name a branch, a tag or a commit id; HEAD~1 and main^ work too.',
+      message: `"${ref.slice(0, REF_LENGTH_MAX)}" is not a valid revision. Nothing was read.`,
+      remedy: 'Name a branch, a tag or a commit id. HEAD~1 and main^ work too.',
     });
   }
   const commit = await commitOf(git, objects, ref);
@@ -29,8 +29,8 @@ export async function resolveRevision(git: Git, objects: ObjectReader, ref: stri
   throw new PortolanError({
     code: 'source/unknown-revision',
     disposition: 'invalid',
-    message: `There is no commit "${ref}" in ${git.root}. Nothing was read.`,
-    remedy: 'Fetch it, or correct the name; a branch that is only at the remote is called origin/NAME.',
+    message: `${git.root} has no commit "${ref}". Nothing was read.`,
+    remedy: 'Fetch it, or correct the name. A branch that exists only at the remote is called origin/NAME.',
   });
 }
 
@@ -66,7 +66,7 @@ function ambiguous(root: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/ambiguous-revision',
     disposition: 'invalid',
-    message: `"${ref}" means more than one thing in ${root}. Nothing was read.`,
+    message: `"${ref}" is ambiguous in ${root}. Nothing was read.`,
     remedy: `Write refs/heads/${ref} for a branch, refs/tags/${ref} for a tag, or more of a commit id.`,
   });
 }

@@ -16,20 +16,20 @@ export async function requireSignature(git: Git, commit: string, { by, keys = ''
     throw new PortolanError({
       code: 'source/keys-in-checkout',
       disposition: 'invalid',
-      message: `The trusted keys ${keys} lie in the checkout ${git.root}, where whoever commits could change them. Nothing was read.`,
-      remedy: 'Keep them elsewhere, and correct spec.source.signatures.keys of Settings.',
+      message: `The trusted keys ${keys} are in the checkout ${git.root}, where a commit could change them. Nothing was read.`,
+      remedy: 'Move them elsewhere, and correct spec.source.signatures.keys of Settings.',
     });
   const args = ['log', '-1', '--no-show-signature', '--format=%G?%x00%GS%x00%GF', '--end-of-options', commit];
   const { exitCode, stdout, stderr } = await git.run(args, verifiers(by, keys));
   const [state = '', signer = '', key = ''] = stdout.trimEnd().split('\0');
   if (exitCode === 0 && isGood(by, state, key)) return;
-  const who = signer === '' ? '' : ` (it names ${safeLine(signer)})`;
+  const who = signer === '' ? '' : ` (signer: ${safeLine(signer)})`;
   const complaint = stderr === '' ? '' : ` Git says: ${safeLine(stderr)}.`;
   throw new PortolanError({
     code: 'source/signature',
     disposition: 'ask-human',
-    message: `Commit ${commit.slice(0, 12)} of ${git.root} ${STATES[state] ?? 'cannot be checked'}${who}; spec.source.signatures of Settings asks for a good signature by ${by}.${complaint} Nothing was done.`,
-    remedy: `Have it signed by somebody whose key is in ${keys}, or add the key there.`,
+    message: `Commit ${commit.slice(0, 12)} of ${git.root} ${STATES[state] ?? 'cannot be checked'}${who}; spec.source.signatures of Settings requires a good ${by} signature.${complaint} Nothing was done.`,
+    remedy: `Sign the commit with a key that is in ${keys}, or add the key there.`,
   });
 }
 
@@ -55,10 +55,10 @@ function verifiers(by: 'ssh' | 'gpg', keys: string): GitExtras {
 
 const STATES: Readonly<Record<string, string>> = {
   B: 'has a bad signature',
-  U: 'is signed with a key that is not trusted',
-  X: 'has a signature that has expired',
-  Y: 'is signed with a key that has expired',
-  R: 'is signed with a key that was revoked',
-  E: 'is signed with a key that is not there',
+  U: 'is signed with an untrusted key',
+  X: 'has an expired signature',
+  Y: 'is signed with an expired key',
+  R: 'is signed with a revoked key',
+  E: 'is signed with an unknown key',
   N: 'has no signature that can be checked',
 };

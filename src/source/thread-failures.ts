@@ -6,52 +6,47 @@ import type { Limits } from './contents.ts';
 import type { ThreadFailure } from './thread-workbench.ts';
 import { UNREADABLE_REMEDY } from './unreadable.ts';
 
-/** What is said of a source that ended its thread. */
+/** Returns the error for a source that ended its thread. */
 export function sourceFailure(limits: Limits): (why: ThreadFailure, label: string) => PortolanError {
   return (why, label) => {
-    const what = label === '' ? 'The source that was accepted before the restart' : label;
-    const stands = 'It was not applied; what was accepted before stays in force.';
-    if (why.type === 'failed') {
-      return new PortolanError({
-        code: 'source/thread-failed',
-        disposition: 'invalid',
-        message: `${what} ended the thread that read it: ${safeLine(why.reason)}. ${stands}`,
-        remedy: `Report this as a bug. ${UNREADABLE_REMEDY}`,
-      });
-    }
-    const { setting, text } = exceeded(why.type, limits());
+    const { code, happened, advice } = explain(why, limits());
+    const source = label === '' ? 'the source that was accepted before the restart' : label;
     return new PortolanError({
-      code: `source/${why.type}`,
+      code: `source/${code}`,
       disposition: 'invalid',
-      message: `${what} takes ${text} to read and parse. ${stands}`,
-      remedy: `${UNREADABLE_REMEDY} spec.source.limits.${setting} of Settings is the limit.`,
+      message: `Reading ${source} ${happened}. The last accepted revision stays in effect.`,
+      remedy: `${UNREADABLE_REMEDY} ${advice}`,
     });
   };
 }
 
-/** What is said of manifests that were sent for a plan, and ended the thread. */
+/** Returns the error for manifests of a plan request that ended the thread. */
 export function planFailure(limits: Limits): (why: ThreadFailure) => PortolanError {
   return (why) => {
-    if (why.type === 'failed') {
-      return new PortolanError({
-        code: 'plan/thread-failed',
-        disposition: 'give-up',
-        message: `The manifests ended the thread that parsed them: ${safeLine(why.reason)}. Nothing was planned.`,
-        remedy: 'Report this as a bug.',
-      });
-    }
-    const { setting, text } = exceeded(why.type, limits());
+    const { code, happened, advice } = explain(why, limits());
     return new PortolanError({
-      code: `plan/${why.type}`,
-      disposition: 'invalid',
-      message: `The manifests take ${text} to parse. Nothing was planned.`,
-      remedy: `Send fewer or smaller manifests; spec.source.limits.${setting} of Settings is the limit.`,
+      code: `plan/${code}`,
+      disposition: why.type === 'failed' ? 'give-up' : 'invalid',
+      message: `Parsing the manifests ${happened}. Nothing was planned.`,
+      remedy: why.type === 'failed' ? advice : `Send fewer or smaller manifests. ${advice}`,
     });
   };
 }
 
-function exceeded(type: 'out-of-memory' | 'too-slow', { heapMib, timeoutMs }: SourceLimits) {
-  return type === 'too-slow'
-    ? { setting: 'timeout', text: `longer than ${formatDuration(timeoutMs)}` }
-    : { setting: 'heapMib', text: `more than ${heapMib} MiB of memory` };
+function explain(why: ThreadFailure, { heapMib, timeoutMs }: SourceLimits) {
+  if (why.type === 'failed')
+    return {
+      code: 'thread-failed',
+      happened: `ended its thread: ${safeLine(why.reason)}`,
+      advice: 'Report this as a bug.',
+    };
+  const [limit, setting] =
+    why.type === 'too-slow'
+      ? [`longer than ${formatDuration(timeoutMs)}`, 'timeout']
+      : [`more than ${heapMib} MiB of memory`, 'heapMib'];
+  return {
+    code: why.type,
+    happened: `took ${limit}`,
+    advice: `The limit is spec.source.limits.${setting} of Settings.`,
+  };
 }

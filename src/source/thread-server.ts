@@ -116,7 +116,7 @@ function tooMany(desired: DesiredState, limits: SourceLimits | undefined): reado
   if (limits === undefined || desired.size <= limits.documents) return [];
   const [first] = desired.values().drop(limits.documents);
   const position = first?.position ?? { file: '', line: 1, column: 1 };
-  const message = `the source has ${desired.size} documents, more than spec.source.limits.documents of Settings allows (${limits.documents}); this is the first one beyond that`;
+  const message = `the source has ${desired.size} documents, more than spec.source.limits.documents of Settings allows (${limits.documents}); this is the first one above the limit`;
   const hint = 'name fewer folders, or raise the limit';
   return [{ code: 'limit/documents', position, path: '', message, expected: `at most ${limits.documents}`, hint }];
 }

@@ -271,7 +271,7 @@ function changed({ paths }: FolderPlace): PortolanError {
   return new PortolanError({
     code: 'source/changed',
     disposition: 'retry',
-    message: `The files of ${paths.join(', ')} changed after they were read, and the thread that had read them ended. Nothing was applied.`,
-    remedy: 'Nothing is to be done: they are read again.',
+    message: `The files of ${paths.join(', ')} changed after they were read, and the thread that read them ended. Nothing was applied.`,
+    remedy: 'Do nothing: Portolan reads them again.',
   });
 }

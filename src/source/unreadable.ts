@@ -120,13 +120,13 @@ function factOf(source: string): string {
 
 /** Remedy for a source that ends its thread. */
 export const UNREADABLE_REMEDY =
-  'Correct the commit. It is read again on `portolan sync`, with other limits, or with another version of Portolan.';
+  'Correct the commit. Portolan retries it on `portolan sync`, with other limits, or with another version.';
 
 function processEnded(label: string): PortolanError {
   return new PortolanError({
     code: 'source/process-ended',
     disposition: 'invalid',
-    message: `The daemon ended ${TIMES_MAX} times while it read ${label}, so it is not read again. What was accepted before stays in force.`,
-    remedy: `Look whether the machine ended it for want of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
+    message: `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
+    remedy: `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
   });
 }

@@ -148,7 +148,7 @@ test('hostile commits neither stop the daemon nor what it does, over restarts to
   await daemon.until(() => daemon.times('source/out-of-memory') > 0);
   const { error, acceptedRevision } = await daemon.source();
   expect(acceptedRevision).toBe(accepted);
-  expect(error?.message).toContain(`HEAD@sha1:${large} takes more than 64 MiB of memory to read and parse.`);
+  expect(error?.message).toContain(`Reading HEAD@sha1:${large} took more than 64 MiB of memory.`);
   expect(error?.remedy).toContain('portolan sync');
   // What was accepted before stays in force.
   daemon.drift();

@@ -63,7 +63,7 @@ test('a branch that is deleted fails, once, and is read again when it is back', 
   expect(await next()).toBe('failed source/unknown-revision');
   const failed = told.at(-1);
   expect(failed?.type === 'failed' && failed.error).toMatchObject({
-    message: expect.stringContaining('There is no commit "live"'),
+    message: expect.stringContaining('has no commit "live"'),
     remedy: expect.stringContaining('Fetch it'),
   });
   commit(root, { 'a.yaml': 'two' });

@@ -174,7 +174,7 @@ test('a failure is told once, looked at sooner, and the former state is told aga
     'one',
     'failed gone',
     'failed other',
-    'failed here cannot be read: EIO: the disk. What was read before stands.',
+    'failed here cannot be read: EIO: the disk. The last accepted revision stays in effect.',
     'one',
   ]);
   expect(looked.slice(1, 8).map((ms) => ms - 1)).toEqual([0, 1_000, 3_000, 7_000, 15_000, 31_000, 63_000]);
@@ -196,7 +196,7 @@ test('it listens where the source is now, and anew when that is replaced', async
   await until(clock, 4);
   await feed.close();
   expect(opened).toEqual(['open 1', 'close 1', 'open 2', 'close 2']);
-  expect(warnings).toEqual(['here cannot be watched, so changes are seen only at the interval: ENOSPC: no more']);
+  expect(warnings).toEqual(['here cannot be watched, so changes are detected only at the interval: ENOSPC: no more']);
 });
 
 test('closing ends it between looks, and does not wait for whoever is being told', async () => {

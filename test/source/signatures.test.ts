@@ -81,11 +81,11 @@ test.skipIf(!has('ssh-keygen'))('a commit must be signed with an SSH key that th
   const root = repository({ 'a.yaml': '' });
   expect(await verdict(root, policy)).toContain('has no signature that can be checked');
   sign(root, stranger);
-  expect(await verdict(root, policy)).toContain('is signed with a key that is not trusted');
+  expect(await verdict(root, policy)).toContain('is signed with an untrusted key');
   sign(root, trusted);
   expect(await verdict(root, policy)).toBe('good');
   expect(await verdict(root, { by: 'gpg', keys: temporaryFolder() })).not.toBe('good');
-  expect(await verdict(root, { by: 'ssh', keys: '/nowhere/allowed' })).toContain('not trusted');
+  expect(await verdict(root, { by: 'ssh', keys: '/nowhere/allowed' })).toContain('untrusted');
   // The signature of an earlier commit says nothing about this one.
   sign(root);
   expect(await verdict(root, policy)).not.toBe('good');
@@ -107,8 +107,8 @@ test.skipIf(!has('ssh-keygen'))('the repository does not say who is trusted, nor
     'gpg.ssh.defaultKeyCommand',
   ])
     git(root, 'config', name, program);
-  expect(await verdict(root, { by: 'ssh', keys })).toContain('not trusted');
-  expect(await verdict(root, { by: 'ssh', keys: join(root, 'allowed') })).toContain('lie in the checkout');
+  expect(await verdict(root, { by: 'ssh', keys })).toContain('untrusted');
+  expect(await verdict(root, { by: 'ssh', keys: join(root, 'allowed') })).toContain('are in the checkout');
   expect(existsSync(sprung)).toBe(false);
 });
 
@@ -120,7 +120,7 @@ test.skipIf(!has('gpg') || !has('gpgconf'))(
     const policy = { by: 'gpg', keys } as const;
     expect(await verdict(root, policy)).not.toBe('good');
     signByGpg(root, keyring());
-    expect(await verdict(root, policy)).toContain('is signed with a key that is not there');
+    expect(await verdict(root, policy)).toContain('is signed with an unknown key');
     signByGpg(root, keys);
     expect(await verdict(root, policy)).toBe('good');
     expect(await verdict(root, { by: 'ssh', keys: '/nowhere/allowed' })).not.toBe('good');
