@@ -26,12 +26,12 @@ test('an application is taken over in one go: nothing is sent, and the plan that
   expect(adopted.out).toContain('StoreInstall/db  adopted as it is');
   expect(adopted.out).toContain('HttpGatewayRule/www  adopted as it is (');
   expect(adopted.out).toContain('Component/shop-web  recorded as it is, with ports 8080, 9000');
-  expect(adopted.out).toContain('5 objects on record now. Nothing was sent to the platform.');
+  expect(adopted.out).toContain('5 objects recorded. Nothing was sent to the platform.');
   expect(adopted.code).toBe(0);
   const plan = await scene.run('plan');
   expect(plan.out).toContain('No changes. 3 resources in sync');
   expect(plan.code).toBe(0);
-  expect((await adopting(scene, '--yes')).out).toContain('All of it is on record already.');
+  expect((await adopting(scene, '--yes')).out).toContain('Everything is already recorded.');
   expect(scene.traffic().writes).toEqual([]);
   const history = await scene.portolan(['ledger', 'history']);
   expect(history.out).toContain('portolan adopt by somebody on a test');
@@ -47,7 +47,7 @@ test('what was exported can be adopted as it comes', async () => {
   const { terminal, text } = collectingTerminal({ input: exported.out });
   const around = { env, clock, terminal };
   await runHere(['adopt', '-f', '-', '--yes', '--ledger', scene.ledgerFile, ...config], around);
-  expect(text.out).toContain('on record now. Nothing was sent to the platform.');
+  expect(text.out).toContain('recorded. Nothing was sent to the platform.');
   expect(scene.traffic().writes).toEqual([]);
 });
 
@@ -64,14 +64,14 @@ spec: { application: shop, store: main, model: { id: "${demo.redisModelId}", ver
   const without = await scene.run('plan', ['--ledger', 'none']);
   expect(without.out).toContain('without a ledger that counts as StoreInstall/cache');
   expect(without.out).toContain('No changes. 4 resources in sync');
-  expect((await adopting(scene, '--yes')).out).toContain('6 objects on record now.');
+  expect((await adopting(scene, '--yes')).out).toContain('6 objects recorded.');
   expect((await scene.run('plan')).out).toContain('No changes. 4 resources in sync');
   expect(scene.traffic().writes).toEqual([]);
 });
 
 test('only what is named is taken over', async () => {
   const scene = await foreignShop('extended');
-  expect((await adopting(scene, 'HttpGatewayRule/www', '--yes')).out).toContain('1 object on record now');
+  expect((await adopting(scene, 'HttpGatewayRule/www', '--yes')).out).toContain('1 object recorded');
   const plan = await scene.run('plan');
   expect(plan.out).toContain('install/not-ours');
   expect(plan.out).not.toContain('rule/not-ours');
@@ -86,7 +86,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     scene.alterPort(demo.webServiceId, 9000, { alias: 'OTHER' });
     const refused = await adopting(scene, '--yes');
     expect(refused.out).toContain('change alias of port 9000 to RPC');
-    expect(refused.out).toContain('Left out as a whole, because it is not as its manifests say: Application/shop.');
+    expect(refused.out).toContain('Not adopted, because of differences from the manifests: Application/shop.');
     expect(refused.out).toContain('portolan apply -f … --adopt');
     expect(refused.code).toBe(4);
     expect(scene.traffic().writes).toEqual([]);
@@ -98,7 +98,7 @@ test('without a terminal it wants --yes; on one it asks, and a no records nothin
   const scene = await foreignShop('extended');
   const mute = await adopting(scene);
   expect(mute.code).toBe(3);
-  expect(mute.err).toContain('Put 5 objects of 1 application on record?');
+  expect(mute.err).toContain('Record 5 objects of 1 application?');
   expect(mute.err).toContain('Pass --yes');
   const { terminal, text } = collectingTerminal({ answers: ['n'] });
   const args = ['adopt', ...scene.options, '--ledger', scene.ledgerFile];
@@ -110,7 +110,7 @@ test('without a terminal it wants --yes; on one it asks, and a no records nothin
 test('a dry run makes no ledger; none at all is refused', async () => {
   const scene = await foreignShop('extended');
   const dry = await adopting(scene, '--dry-run');
-  expect(dry.out).toContain('5 objects to be put on record. Nothing was recorded.');
+  expect(dry.out).toContain('5 objects can be recorded. Nothing was recorded.');
   expect(existsSync(scene.ledgerFile)).toBe(false);
   const json = JSON.parse((await adopting(scene, '--dry-run', '-o', 'json')).out) as { recorded: boolean };
   expect(json).toMatchObject({ recorded: false, objects: { length: 5 }, left: [] });

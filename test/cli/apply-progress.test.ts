@@ -26,7 +26,7 @@ test('an apply on a terminal leaves the plan, a line for each outcome, the accou
   await scene.run('apply', ['--log-level', 'debug'], { terminal: terminalOf(screen), clock: systemClock });
   const account = screen.lines.slice(screen.lines.findIndex((line) => line.startsWith('Digest: ')) + 1);
   const took = account.splice(-2);
-  expect(took[0]).toMatch(/^Took \d+s, \d+ requests to the platform, 3 of them to change something\.$/);
+  expect(took[0]).toMatch(/^Took \d+s, \d+ requests to the platform, including 3 writes\.$/);
   expect(took[1]).toBe('');
   expect(account).toEqual([
     '✓ Component/shop-web: change alias of port 8080 to WEB  (1/3)',

@@ -73,7 +73,7 @@ test.for([
     const settings = { env: scene.env, cwd: scene.folder };
     const exported = await runProcess(['export', ...named, '--to', to], settings);
     expect(exported.code, exported.err).toBe(0);
-    expect(exported.err).toContain('proved: the plan of what was written is empty (20 applications, ');
+    expect(exported.err).toContain('proved: the plan of the written manifests is empty (20 applications, ');
     expect(scene.traffic().writes).toEqual([]);
     expect(readdirSync(to)).toHaveLength(varied.length);
 
@@ -267,7 +267,7 @@ test('what is larger than a file may be is several files, and a secret is in non
   expect(texts.join('')).toContain(
     '# cookie is left out, and so not managed: a manifest cannot hold "token=[secret]".',
   );
-  expect(exported.err).toContain('proved: the plan of what was written is empty');
+  expect(exported.err).toContain('proved: the plan of the written manifests is empty');
   expect(exported.code).toBe(0);
 });
 
@@ -277,7 +277,7 @@ test('more than one file may hold goes to standard output with a note', async ()
   const seed = { ...variedSeed, applications: [{ id: 300, team, region, name: 'large', components }] };
   const scene = await setScene({ manifests: {}, sandbox: { seed } });
   const { code, err } = await exporting(scene, '--app', `${team}/${region}/300`);
-  expect(err).toContain('note: this may be more than one file of manifests may hold; --to FOLDER writes several');
+  expect(err).toContain('note: the output may exceed the limit of one manifest file; --to FOLDER writes several');
   expect(err).toContain('proved');
   expect(code).toBe(0);
 });
@@ -286,7 +286,7 @@ test('what a team has in a region that is not enabled is told not to be among it
   const scene = await variedScene('extended');
   const { code, err } = await exporting(scene, '--team', team);
   expect(err).toContain(
-    `note: region ${demo.maintenanceRegion} is under maintenance, and the platform shows nothing of it`,
+    `note: region ${demo.maintenanceRegion} is under maintenance, so the platform lists nothing in it`,
   );
   expect(code).toBe(0);
 });
@@ -332,8 +332,8 @@ test('a file that is replaced says which annotations, labels and comments went w
   );
   const { code, err } = await exporting(scene, ...arguments_, '--force');
   expect(code).toBe(0);
-  expect(err).toContain(`note: ${file} was replaced, and what only people write went with it`);
-  expect(err).toContain('  gone: Application/shop: annotation portolan/drift\n  gone: a comment\n');
+  expect(err).toContain(`note: ${file} was replaced. These parts of the former file are lost`);
+  expect(err).toContain('  lost: Application/shop: annotation portolan/drift\n  lost: a comment\n');
   expect(readFileSync(file, 'utf8')).toBe(whole);
   expect((await exporting(scene, ...arguments_, '--force')).err).not.toContain('gone:');
 });
@@ -346,7 +346,7 @@ test.for([
     'a component is nobody’s',
     ['--app', 't/r/1', '--app', 't/r/2', '--component', 'x'],
     3,
-    'it is not clear whose it is',
+    '--component needs exactly one application',
   ],
   ['a store is not known', ['--app', 't/r/1', '--store', 'no'], 3, 'no Store called no'],
   ['the team is not known', ['--team', 'nobody'], 1, 'no such team'],

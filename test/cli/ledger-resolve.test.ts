@@ -208,7 +208,7 @@ const heldRule = object({ uid: ruleUid, naturalKey: ruleKey });
 
 test('a request that a dead process left open begins to settle when somebody asks, and --force goes before that', async () => {
   const place = await leftBehind(createRule);
-  expect((await place.run(['ledger', 'list'])).out).toContain('302 s after the next apply has found it');
+  expect((await place.run(['ledger', 'list'])).out).toContain('302 s after the next apply finds it');
   const args = ['intent-1', '--not-applied', '--reason', 'x'];
   expect(await place.resolve(...args)).toMatchObject({ code: 4, out: '' });
   expect((await place.list()).intents).toMatchObject([
@@ -316,7 +316,7 @@ test.for([
   [['intent-1', '--reason', 'x'], 'Neither --applied nor --not-applied'],
   [['intent-1', '--applied', '--not-applied', '--reason', 'x'], 'Both --applied and --not-applied'],
   [['intent-1', '--applied'], 'No reason'],
-  [['intent-1', '--not-applied', '--id', '7', '--reason', 'x'], '--id names what a request made'],
+  [['intent-1', '--not-applied', '--id', '7', '--reason', 'x'], '--id names the object that a request created'],
 ] as const)('ledger resolve %j is refused in words, and changes nothing', async ([args, words]) => {
   const place = await leftBehind(createRule);
   expect(await place.resolve(...args)).toMatchObject({ code: 3, out: '', err: expect.stringContaining(words) });

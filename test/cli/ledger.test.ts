@@ -67,7 +67,7 @@ test('list shows objects, and for each request without an outcome how long to wa
   expect(run.out).toMatch(/^Component\/web +Component +port\/6f3c\/8080 +created +present +3 +alias=WEB outer=true$/m);
   expect(run.out).toContain('1 request without a known outcome:\n  abc123  createRule for HttpGatewayRule/www');
   expect(run.out).toContain('create rule www');
-  expect(run.out).toContain('since 1970-01-01T00:00:05Z: the next apply looks at the platform');
+  expect(run.out).toContain('over since 1970-01-01T00:00:05Z: the next apply observes the platform');
   expect(run.out).toContain(`portolan ledger resolve abc123 --not-applied --reason "…" --ledger ${path}\n`);
 });
 
@@ -93,7 +93,7 @@ test('list for programs carries the commands, narrows by scope and source, and s
   expect(await list('--source', 'other')).toMatchObject({ objects: [{ source: 'other' }], intents: [] });
   expect(await list('--scope', blog)).toMatchObject({ objects: [], intents: [] });
   const text = await runHere(['ledger', 'list', '--ledger', path, '--scope', blog]);
-  expect(text).toMatchObject({ code: 0, out: 'No object is on record.\n' });
+  expect(text).toMatchObject({ code: 0, out: 'The ledger has no object.\n' });
   expect(text.err).toContain(`it has: ${shop}`);
 });
 
@@ -129,7 +129,7 @@ test('history is newest first, bounded, and says when there is more', async () =
       .slice(1, -1)
       .map((line) => line.split(/ {2,}/)[2]),
   ).toEqual(['third', 'second']);
-  expect(run.err).toContain('the newest 2 are shown');
+  expect(run.err).toContain('the newest 2 lines are shown');
   const json = await runHere(['ledger', 'history', '--ledger', path, '--uid', port.uid, '-o', 'json']);
   expect(JSON.parse(json.out)).toMatchObject({ hasMore: false, history: [{ event: 'first', actor: 'test' }] });
 });
@@ -138,12 +138,15 @@ test('confirm lets installs into a scope go on, says who said so, and is no news
   const path = await ledgerWith([record('seen')]);
   const confirm = (scope: string) => runHere(['ledger', 'confirm', scope, '--ledger', path]);
   expect(await confirm(shop)).toMatchObject({ code: 0, out: expect.stringContaining('are confirmed'), err: '' });
-  expect(await confirm(shop)).toMatchObject({ code: 0, out: expect.stringContaining('confirmed already'), err: '' });
+  expect(await confirm(shop)).toMatchObject({ code: 0, out: expect.stringContaining('already confirmed'), err: '' });
   expect(await confirm('default/team-a/region-1/77')).toMatchObject({
     code: 0,
-    err: expect.stringContaining('never heard of'),
+    err: expect.stringContaining('has no record of'),
   });
-  expect(await confirm('team-a/region-1/42')).toMatchObject({ code: 3, err: expect.stringContaining('is no scope') });
+  expect(await confirm('team-a/region-1/42')).toMatchObject({
+    code: 3,
+    err: expect.stringContaining('is not a scope'),
+  });
   await inLedger(path, async (ledger) => {
     expect(await ledger.fact(`installs ${shop}`)).toBe('confirmed');
     const events = (await ledger.history({ scope: shop, limit: 9 })).map(({ event, actor }) => [event, actor]);
@@ -155,10 +158,10 @@ test('confirm lets installs into a scope go on, says who said so, and is no news
 test('retry forgives the failures of an object, or of all objects of a resource, and names them', async () => {
   const path = await ledgerWith(put(port, otherPort));
   const run = await runHere(['ledger', 'retry', 'Component/web', '--ledger', path]);
-  expect(run).toEqual({ code: 0, out: `${port.uid}: 3 failures forgiven\nThe next apply tries again.\n`, err: '' });
+  expect(run).toEqual({ code: 0, out: `${port.uid}: 3 failures cleared\nThe next apply retries.\n`, err: '' });
   expect(await runHere(['ledger', 'retry', port.uid, '--ledger', path])).toMatchObject({
     code: 0,
-    out: `${port.uid} has no failure on record; nothing was changed\n`,
+    out: `${port.uid} has no recorded failure; nothing was changed\n`,
   });
   await inLedger(path, async (ledger) => {
     expect(await ledger.objects({})).toEqual([{ ...port, failures: 0 }, otherPort]);
@@ -198,7 +201,7 @@ test('forget drops all of a resource, keeps the history of it, and says what fol
     expect(await ledger.fact(`installs ${shop}`)).toBe('forgotten');
   });
   const shown = await runHere(['ledger', 'show', port.uid, '--ledger', path]);
-  expect(shown.out).toMatch(/is no longer on record[^]*forgotten[^]*reason=moved/);
+  expect(shown.out).toMatch(/was removed from the ledger[^]*forgotten[^]*reason=moved/);
 });
 
 test('forget is refused while a request on the object has no outcome', async () => {
@@ -269,7 +272,7 @@ test('verify tells a whole ledger from one whose history was changed', async () 
   const path = await ledgerWith([record('first'), record('second')]);
   expect(await runProcess(['ledger', 'verify', '--ledger', path])).toEqual({
     code: 0,
-    out: `${path} is whole, and its history is as it was written\n`,
+    out: `${path} is intact, and its history is unchanged\n`,
     err: '',
   });
   const { DatabaseSync } = await import('node:sqlite');
@@ -299,7 +302,7 @@ test('a backup is never written over something by mistake, and restoring it hold
   const restored = await restore('--yes');
   expect(restored).toMatchObject({ code: 0, err: '' });
   expect(restored.out).toContain(`portolan ledger confirm SCOPE --ledger ${path}`);
-  expect(restored.out).toMatch(/the ledger that was there is kept as .*ledger\.db\.replaced-\d+/);
+  expect(restored.out).toMatch(/the former ledger is kept as .*ledger\.db\.replaced-\d+/);
   await inLedger(path, async (ledger) => {
     expect(await ledger.objects({})).toEqual([port]);
     expect(await awaitsConfirmation(ledger, shop)).toBe(true);
@@ -325,7 +328,7 @@ test('compact removes what is old, and the history can still be verified', async
   const path = await ledgerWith([...put(port), record('old'), record('older')]);
   expect(await runHere(['ledger', 'compact', '--ledger', path, '--keep', '1h'])).toEqual({
     code: 0,
-    out: 'removed 2 lines of history, 0 settled requests, 0 snapshots\n',
+    out: 'removed 2 lines of history, 0 resolved requests, 0 snapshots\n',
     err: '',
   });
   expect(await runHere(['ledger', 'verify', '--ledger', path])).toMatchObject({ code: 0 });

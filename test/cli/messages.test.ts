@@ -52,7 +52,7 @@ test('a run that has sent something never says that nothing was sent', async () 
   scene.sandbox.setFaults([{ operation: 'install', times: 1, fault: LOST }]);
   const run = await scene.run('apply', ['--wait']);
   expect(run.code).toBe(4);
-  expect(run.err).toContain('1 of them to change something');
+  expect(run.err).toContain('including 1 write');
   expect(run.out).not.toContain('Nothing was sent');
   expect(footer(run)).toMatch(/^Applied: 0 done, 0 failed, 1 in doubt, 0 skipped, 1 held\./);
 });
@@ -65,7 +65,7 @@ test('what a wait has shown to be done counts as done', async () => {
   scene.sandbox.setFaults([{ operation: 'createRule', times: 1, fault: LOST }]);
   const run = await scene.run('apply', ['--wait']);
   expect(run.code, run.out).toBe(0);
-  expect(run.err).toContain('3 of them to change something');
+  expect(run.err).toContain('including 3 writes');
   expect(footer(run)).toContain('Applied: 3 done, 0 failed, 0 skipped.');
 });
 

@@ -77,7 +77,7 @@ test('stale once another revision of its source was applied, although it would d
   expect((await scene.run('apply')).code).toBe(0);
   scene.traffic();
   const run = await apply();
-  expectRefused(scene, run, 4, 'was applied from its source since it was made', '[plan/superseded]');
+  expectRefused(scene, run, 4, 'was applied from its source after it was made', '[plan/superseded]');
 });
 
 test('stale by a newer commit, which is named', async () => {
@@ -217,7 +217,7 @@ test.for<readonly [string, readonly string[], (scene: Scene) => void, string, nu
     'what is there is something else',
     [],
     ({ folder }) => writeFileSync(join(folder, 'plan.json'), 'dear diary'),
-    'exists and is no saved plan',
+    'exists and is not a saved plan',
     3,
   ],
   [
@@ -228,13 +228,13 @@ test.for<readonly [string, readonly string[], (scene: Scene) => void, string, nu
     4,
   ],
   [
-    'the plan is not whole',
+    'the plan is incomplete',
     [],
     ({ sandbox }) =>
       sandbox.setFaults([
         { path: '**/apps/42', fault: { type: 'status', when: 'before', status: 403, body: { msg: 'no' } } },
       ]),
-    'plan.json was not written: the plan is not whole',
+    'plan.json was not written: the plan is incomplete',
     5,
   ],
   ['it is not the plan that is expected', ['--expect', '0'.repeat(64)], () => {}, 'plan/not-expected', 4],

@@ -14,7 +14,7 @@ test('a saved plan is for its owner alone, canonical, whole, and says how to car
   const scene = await setScene();
   const { file, planned } = await savePlan(scene);
   expect(planned.code).toBe(0);
-  expect(planned.err).toContain(`The plan is saved in ${file}. To carry out exactly this one: portolan apply ${file}`);
+  expect(planned.err).toContain(`The plan is saved in ${file}. To apply exactly this plan: portolan apply ${file}`);
   expect(statSync(file).mode & 0o777).toBe(0o600);
   expect(readdirSync(scene.folder).sort()).toEqual(['manifests', 'plan.json', 'portolan.yaml']);
   const text = readFileSync(file, 'utf8');

@@ -93,7 +93,7 @@ test('a look that fails keeps what was seen, with its age and why, and what logs
   const { code, frames, err } = await watching(['one', lost, 'two'], { isTerminal: true, columns: 80 });
   expect(code).toBe(130);
   const [, , failed = '', after = ''] = frames;
-  expect(failed).toContain('! seen 12:00:00Z, 10s ago, NOT since: Nobody is there.\u001b[K\r\n\u001b[K\r\none');
+  expect(failed).toContain('! seen 12:00:00Z, 10s ago, then failed: Nobody is there.\u001b[K\r\n\u001b[K\r\none');
   expect(after).toContain('\r\ntwo');
   expect(err).toBe('warn  retrying\n');
 });
@@ -108,7 +108,7 @@ test('no line is wider than the window, and what is too high is cut with a word'
     'line 0 上海上海上海…',
     'line 1 上海上海上海…',
     'line 2 上海上海上海…',
-    'and 6 lines more; m…',
+    'and 6 more lines; e…',
   ]);
 });
 
@@ -116,7 +116,7 @@ test('elsewhere it is written whenever it changes, and says once that nothing is
   const { code, frames, last, err } = await watching(['one', 'one', lost, lost, 'two', 'two'], {});
   expect(code).toBe(130);
   expect([...frames, last].join('')).toBe('one\ntwo\n');
-  expect(err).toBe('warn  retrying\nnote: Nobody is there. Trying again.\nwarn  retrying\n');
+  expect(err).toBe('warn  retrying\nnote: Nobody is there. Retrying.\nwarn  retrying\n');
 });
 
 test.for([{ isTerminal: true }, {}])('what cannot pass ends it, with the screen given back: %j', async (settings) => {

@@ -32,7 +32,7 @@ const parameters = (command: Command) =>
   addLogOptions(
     addVariableOptions(
       command
-        .argument('[resource...]', 'only these: Application/NAME with all that is its, or Kind/name')
+        .argument('[resource...]', 'only these resources: Kind/name, or Application/NAME with all its resources')
         .addOption(filenameOption())
         .addOption(revisionOption())
         .addOption(configOption())
@@ -40,8 +40,8 @@ const parameters = (command: Command) =>
         .addOption(sourceOption()),
     )
       .addOption(outputOption(['text', 'json']))
-      .option('--dry-run', 'show what would be taken over and record nothing')
-      .option('-y, --yes', 'go ahead without a question')
+      .option('--dry-run', 'show what would be adopted and record nothing')
+      .option('-y, --yes', 'do not ask for confirmation')
       .addOption(parallelismOption()),
   );
 
@@ -49,15 +49,15 @@ type AdoptOptions = OptionsOf<typeof parameters>;
 
 export const adoptCommand = defineCommand({
   about:
-    'Compares manifests with what exists and records what is equal to them as ours, so that later plans may change and prune it. Nothing is sent to the platform.',
+    'Compares manifests with the platform and records the existing resources that match as managed, so that later plans may change and prune them. Nothing is sent to the platform.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
   seeAlso: ['export', 'plan', 'ledger adopt'],
   examples: `
-Takes over what exists exactly as the manifests say it: rules and installs become ours, ports are recorded with their
-present values. Nothing is sent to the platform. An application that differs from its manifests in anything is shown and
-left out: apply is what changes it.
+Adopts the resources that match their manifests exactly: rules and installs become managed, and ports are recorded with
+their current values. An application that differs from its manifests in any field is shown and left out; apply changes it.
 
-What becomes of it when its manifest is removed, the manifest says: portolan/on-removal: leave (the default) or restore.
+The annotation portolan/on-removal decides what happens to an adopted resource when its manifest is removed: leave (the
+default) or restore.
 
 Examples:
   portolan adopt -f manifests/ --dry-run
@@ -120,7 +120,7 @@ async function adopt(
     showLeft(left, survey.document, resources, surroundings);
   }
   const asks = objects.length > 0 && options.dryRun !== true;
-  const question = `Put ${count(objects.length, 'object')} of ${count(good.length, 'application')} on record?`;
+  const question = `Record ${count(objects.length, 'object')} of ${count(good.length, 'application')}?`;
   const goes = asks && (options.yes === true || (await confirm(terminal, question, '--yes')));
   if (goes) {
     await acceptInput(session, 'adopt');
@@ -164,7 +164,7 @@ function show(takings: readonly Taking[], { terminal: { out } }: Surroundings): 
     for (const [resource, its] of Map.groupBy(objects, (object) => object.resource))
       out.write(`  ${paint('create', '+')} ${safeLine(resource)}  ${safeLine(describe(its))}\n`);
     for (const { resource, waitsFor } of deferred)
-      out.write(`  ${paint('update', '…')} ${safeLine(resource)} follows ${safeLine(waitsFor)}\n`);
+      out.write(`  ${paint('update', '…')} ${safeLine(resource)} waits for ${safeLine(waitsFor)}\n`);
   }
 }
 
@@ -194,15 +194,15 @@ function showLeft(
   const flags =
     resources.length === 0 ? '--adopt' : [...new Set(differing)].map((id) => `--target ${id} --adopt ${id}`).join(' ');
   out.write(
-    `Left out as a whole, because it is not as its manifests say: ${left.map(({ plan }) => safeLine(plan.application)).join(', ')}.\n` +
-      `  → Write the manifests as it is (portolan export shows how), or have it changed: portolan apply -f … ${flags}\n` +
-      '    What is as it should be can be named by itself: portolan adopt -f … Kind/name\n',
+    `Not adopted, because of differences from the manifests: ${left.map(({ plan }) => safeLine(plan.application)).join(', ')}.\n` +
+      `  → Change the manifests to match the platform (portolan export writes them), or apply them: portolan apply -f … ${flags}\n` +
+      '    To adopt only resources that match, name them: portolan adopt -f … Kind/name\n',
   );
 }
 
 function verdict(objects: number, left: number, recorded: boolean): string {
   const rest = left === 0 ? '' : ` ${count(left, 'application')} left out.`;
-  if (recorded) return `${count(objects, 'object')} on record now. Nothing was sent to the platform.${rest}\n`;
-  if (objects > 0) return `${count(objects, 'object')} to be put on record. Nothing was recorded.${rest}\n`;
-  return `${left === 0 ? 'All of it is on record already.' : 'Nothing was recorded.'}${rest}\n`;
+  if (recorded) return `${count(objects, 'object')} recorded. Nothing was sent to the platform.${rest}\n`;
+  if (objects > 0) return `${count(objects, 'object')} can be recorded. Nothing was recorded.${rest}\n`;
+  return `${left === 0 ? 'Everything is already recorded.' : 'Nothing was recorded.'}${rest}\n`;
 }

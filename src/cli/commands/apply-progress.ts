@@ -44,7 +44,7 @@ export function applyHooks({ progress, total, failFast, laneOf, surroundings, li
       `${marks[MARKS[result.status]]} ${label(action)}${facts.length === 0 ? '' : `  (${facts.join(', ')})`}`,
     );
     progress.tally(tallyOf(ended, Math.max(total, nth)));
-    progress.at(laneOf(scope), 'looking at what came of it');
+    progress.at(laneOf(scope), 'observing the result');
   }
 
   return {
@@ -88,6 +88,6 @@ function tallyOf(ended: Readonly<Record<ActionResult['status'], number>>, total:
 /** Returns the duration and the number of requests of a run. It goes to standard error: it is not part of the result. */
 export function renderEffort(tookMs: number, { reads, writes }: Traffic): string {
   if (reads + writes === 0) return '';
-  const changes = writes === 0 ? 'none of them to change something' : `${writes} of them to change something`;
+  const changes = writes === 0 ? 'no writes' : `including ${count(writes, 'write')}`;
   return `Took ${shortDuration(tookMs)}, ${count(reads + writes, 'request')} to the platform, ${changes}.\n`;
 }

@@ -81,8 +81,7 @@ export function endWithout(
       return end({ exitCode, outcomes: [] }, exitCode);
     }
     case 'nothing-left':
-      if (isText)
-        out.write('Nothing of this plan is left to do: all that it was to change is as it wanted. Nothing was sent.\n');
+      if (isText) out.write('Nothing of this plan is left to do: everything is in sync. Nothing was sent.\n');
       return end({ exitCode: EXIT.ok, outcomes: [] }, EXIT.ok);
     case 'refused': {
       if (isText && verdict.refusal.code === 'plan/stale') writeDifference(verdict.refusal, plan, surroundings);

@@ -34,7 +34,7 @@ import { count } from '../terminal/text.ts';
 
 export const applyCommand = defineCommand({
   about:
-    'Plans as plan does, asks before it begins, and makes the changes one by one. Each request is on record in the ledger before it is sent, so that whatever befalls this process, the next run knows what may have happened.',
+    'Makes the same plan as portolan plan, asks for confirmation, and makes the changes one by one. The ledger records each request before it is sent, so that the next run knows what may have happened if this one is interrupted.',
   exitCodes: [
     EXIT.ok,
     EXIT.failed,
@@ -52,25 +52,25 @@ Examples:
   portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
   portolan apply -f manifests/ --yes --prune
   portolan apply -f manifests/ --adopt HttpGatewayRule/shop-www
-  portolan apply -f manifests/ --yes -o jsonl --out apply.md   # each step as it happens; the account for a comment
-  portolan apply plan.json                                     # what plan --save plan.json has saved, or nothing
+  portolan apply -f manifests/ --yes -o jsonl --out apply.md   # each step as it happens; a report for a comment
+  portolan apply plan.json                                     # only the plan that plan --save plan.json saved
 
-A saved plan is carried out only while it is still the plan that its manifests give; otherwise it is stale, which ends with
-4 before anything is sent. So does --expect DIGEST for any other plan. Where nothing is left to do, both end with 0.
+A saved plan is applied only if its manifests still give the same plan. Otherwise it is stale, and apply ends with 4 before
+it sends anything. --expect DIGEST refuses any other plan in the same way. If nothing is left to do, both end with 0.
 
-Ctrl-C finishes the request in flight, records it, and begins nothing new.`,
+Ctrl-C finishes the request in flight, records its outcome, and starts no new one.`,
   parameters: (command) =>
     addPlanningOptions(
       addOutputOptions(
         addManifestOptions(
-          command.argument('[plan]', 'a file of plan --save, in place of -f: exactly that plan; a folder counts as -f'),
+          command.argument('[plan]', 'a file of plan --save, to apply exactly that plan; or a folder, as with -f'),
         ),
       )
         .option('--dry-run', 'show the plan and change nothing')
         .option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending')
-        .option('-y, --yes', 'go ahead without a question')
-        .option('--wait', 'wait until writes in doubt have settled, in place of ending with 4')
-        .option('--fail-fast', 'begin nothing new after the first failure'),
+        .option('-y, --yes', 'do not ask for confirmation')
+        .option('--wait', 'wait until the settle windows of writes in doubt are over, instead of ending with 4')
+        .option('--fail-fast', 'start no new action after the first failure'),
     ),
   async run(surroundings, options, [file], { command }) {
     if (file === undefined) return runApply(options, undefined, surroundings);
@@ -110,8 +110,8 @@ function runApply(
   if (!isDryRun && options.ledger === 'none')
     throw invalidInput(
       'cli/no-ledger',
-      'apply needs a ledger: without one nobody knows what was sent. Nothing was changed.',
-      'Leave --ledger out (portolan.db in the working directory) or name a file; --dry-run works without one.',
+      'apply needs a ledger to record what it sends. Nothing was changed.',
+      'Omit --ledger to use portolan.db in the working directory, or name a file; --dry-run works without a ledger.',
     );
   const outputs = openOutputs(options, surroundings);
   // The question of `apply` confirms first installs too: a person has seen the plan.

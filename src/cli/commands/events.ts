@@ -16,22 +16,22 @@ import { count } from '../terminal/text.ts';
 export const eventsCommand = defineCommand({
   goesOn: true,
   about:
-    'Lists what a running controller did, saw and refused, oldest first, and with --follow goes on with what happens. Needs a token of a viewer.',
+    'Lists what a running controller did, observed and refused, oldest first. With --follow, it continues with new events. Needs a token with the role viewer.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['status', 'sync', 'run'],
   examples: `
 Examples:
   portolan events --server http://127.0.0.1:7780
-  portolan events --watch                          # a table of the newest, redrawn
-  portolan events --follow --application shop      # a line for each, as it happens
+  portolan events --watch                          # a table of the newest events, redrawn
+  portolan events --follow --application shop      # a line for each new event
   portolan events --follow -o json | jq 'select(.severity != "info")'`,
   parameters: (command) =>
     addServerOptions(command)
-      .option('--follow', 'go on with a line for whatever happens, until interrupted')
-      .addOption(watchOption('2s; without a terminal, or with -o json, it is --follow'))
+      .option('--follow', 'continue with a line for each new event, until interrupted')
+      .addOption(watchOption('2s; without a terminal, or with -o json, the same as --follow'))
       .addOption(asciiOption())
-      .option('--application <name>', 'only of this application', applicationArgument)
-      .option('--limit <n>', 'at most so many of the past', integerArgument(0, 1000), 50)
+      .option('--application <name>', 'only events of this application', applicationArgument)
+      .option('--limit <n>', 'maximum number of past events', integerArgument(0, 1000), 50)
       .addOption(outputOption(['text', 'json'])),
   async run(surroundings, options) {
     const server = openServer(options, surroundings);
@@ -92,14 +92,14 @@ async function follow(
         pauseMs = PAUSE_MIN_MS;
         isLost = false;
         if (type === 'message') write(JSON.parse(data) as ControllerEvent);
-        else terminal.err.write('note: some events were missed; what was done is in the history\n');
+        else terminal.err.write('note: some events were missed; the history has every change\n');
       }
     } catch (error) {
       if (signal.aborted) return;
       const isPassing =
         error instanceof PortolanError && error.disposition !== 'invalid' && !/no-token|wrong-role/.test(error.code);
       if (!isPassing) throw error;
-      if (!isLost) terminal.err.write(`note: ${safeLine(error.message)} Trying again.\n`);
+      if (!isLost) terminal.err.write(`note: ${safeLine(error.message)} Retrying.\n`);
       isLost = true;
     }
     await clock.sleep(pauseMs, signal).catch(() => {});

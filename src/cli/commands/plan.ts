@@ -11,24 +11,24 @@ import { surveyAll, withSession } from '../session/session.ts';
 
 export const planCommand = defineCommand({
   about:
-    'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes nothing: not to the platform, not to the ledger.',
+    'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes to neither the platform nor the ledger.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.changesPending, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['apply', 'status', 'validate'],
   examples: `
 Examples:
   portolan plan -f manifests/
   portolan plan -f manifests/ --detailed-exitcode     # 2 when changes are pending
-  portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger at hand
-  portolan plan -f manifests/ --revision origin/main   # a commit, whatever the files say
+  portolan plan -f manifests/ --ledger none -o json   # in CI, without the ledger
+  portolan plan -f manifests/ --revision origin/main   # a commit, not the files on disk
   portolan plan -f manifests/ --target Component/shop-web
   portolan plan -f manifests/ --save plan.json         # then: portolan apply plan.json
   portolan plan -f manifests/ -o github --out plan.md --out plan.sarif   # for a pull request, all from one plan
-  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with nothing but a token`,
+  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with only a token`,
   parameters: (command) =>
     addPlanningOptions(
       addOutputOptions(addServerOptions(addManifestOptions(command.argument(...PATHS_ARGUMENT))))
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
-        .option('--save <file>', 'keep the plan in this file, for apply FILE to carry out exactly this one'),
+        .option('--save <file>', 'save the plan to this file; apply FILE then applies exactly this plan'),
     ),
   /** Loads the code for saved plans and servers only when an option needs it. */
   async run(surroundings, given, [paths], { command }) {

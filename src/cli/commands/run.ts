@@ -46,12 +46,12 @@ const parameters = (command: Command) =>
       addVariableOptions(
         command
           .addOption(filenameOption())
-          .option('--ref <ref>', 'branch, tag or commit that is followed (default: spec.source.ref, or HEAD)')
+          .option('--ref <ref>', 'branch, tag or commit to follow (default: spec.source.ref, or HEAD)')
           .addOption(configOption())
           .addOption(ledgerOption())
           .option(
             '--listen <address>',
-            'address:port of the API, port 0 for any free one (default: spec.server.listen, 127.0.0.1:7780)',
+            'address:port of the API, port 0 for any free port (default: spec.server.listen, 127.0.0.1:7780)',
             listenArgument,
           )
           .addOption(sourceOption()),
@@ -63,7 +63,7 @@ type RunOptions = OptionsOf<typeof parameters>;
 
 export const runCommand = defineCommand({
   about:
-    'The daemon: follows a git checkout, a repository or a folder, keeps the platform equal to it, puts drift right and answers over HTTP. It holds its ledger alone for as long as it runs.',
+    'Runs the controller: follows a git checkout, a repository or a folder, applies its manifests to the platform, corrects drift and serves an HTTP API. It locks its ledger while it runs.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
   seeAlso: ['status', 'events', 'sync', 'config'],
   examples: `
@@ -71,16 +71,16 @@ Examples:
   portolan run --config portolan.yaml -f checkout/manifests --ledger /var/lib/portolan/portolan.db
   portolan run -f checkout --ref main --log-format json
 
-A git checkout is read from its objects at one commit, whatever its files say; any other folder once it holds still.
-SIGTERM finishes what is under way and ends; SIGHUP reads the configuration again, and so does a change of it.
---allow-empty, --allow-shrunk and --allow-rewind hold for what is read first after the start, and for nothing later.`,
+In a git checkout, manifests are read from the objects of one commit, not from the files. Any other folder is read once it
+stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloads the configuration, as does a change of it.
+--allow-empty, --allow-shrunk and --allow-rewind apply only to the first revision that is read after the start.`,
   parameters,
   async run(surroundings, options) {
     if (options.ledger === 'none')
       throw invalidInput(
         'cli/no-ledger',
-        'run needs a ledger: without one nobody knows what was sent. Nothing was started.',
-        'Leave --ledger out (portolan.db in the working directory) or name a file.',
+        'run needs a ledger to record what it sends. Nothing was started.',
+        'Omit --ledger to use portolan.db in the working directory, or name a file.',
       );
     const log = await createLog(options, surroundings);
     // Faults of the configuration are reported before the ledger is created or locked.
@@ -155,19 +155,19 @@ async function keepRunning(daemon: Daemon): Promise<ExitCode> {
     surroundings,
   });
   log.info(
-    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; looks at every application each ${formatDuration(settings.controller.resyncIntervalMs)}`,
+    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
   controller.start();
   const reloading = keepReloading(daemon, controller, surfaces, held);
   const lost = await Promise.race([controller.lost, aborted(surroundings.signal)]);
   over.abort(new Error('the daemon ends'));
-  log.info(lost === undefined ? 'ending: what is under way is finished first' : 'ending: the ledger is no longer ours');
+  log.info(lost === undefined ? 'ending: running work is finished first' : 'ending: another process holds the ledger');
   const isWhole = await controller.drain();
   for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
   await release(daemon, held);
   if (lost !== undefined) return reportError(lost, surroundings);
-  const rest = isWhole ? 'everything that was sent is recorded' : 'what was cut off is looked at by the next start';
+  const rest = isWhole ? 'every sent request is recorded' : 'the next start observes the interrupted requests';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
 }
@@ -230,8 +230,8 @@ interface Held {
 
 function removes({ prune, controller }: Settings): string {
   return prune.enabled
-    ? `removes what the source no longer names after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
-    : 'removes nothing (spec.prune.enabled is false)';
+    ? `prunes resources removed from the source after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
+    : 'prunes nothing (spec.prune.enabled is false)';
 }
 
 /** Reads the configuration again after a change or a hangup, until the process ends. */
@@ -256,8 +256,8 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
       held.opened = next;
       held.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
-        log.warn('spec.source of Settings changed; the daemon takes that up when it is started again');
-      log.info(`the configuration was read again; ${removes(next.configuration.settings)}`);
+        log.warn('spec.source of Settings changed; restart the daemon to apply it');
+      log.info(`the configuration was reloaded; ${removes(next.configuration.settings)}`);
       // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
       await surfaces.reload(withListen(next.configuration.settings, options));

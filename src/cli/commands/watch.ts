@@ -16,7 +16,7 @@ const INTERVAL_MAX_MS = 24 * 3_600_000;
 export function watchOption(every: string) {
   return new Option(
     '--watch [interval]',
-    `show it again and again, until interrupted: so often, such as 30s (without a value: ${every})`,
+    `refresh at this interval until interrupted, such as 30s (without a value: ${every})`,
   ).argParser(intervalArgument);
 }
 
@@ -33,7 +33,7 @@ function intervalArgument(text: string): number {
   const ms = parseDuration(text);
   if (ms === undefined || ms < INTERVAL_MIN_MS || ms > INTERVAL_MAX_MS)
     throw new InvalidArgumentError(
-      'Expected an interval from 1s to 24h, such as 30s or 5m. Without one, put --watch behind everything else.',
+      'Expected an interval from 1s to 24h, such as 30s or 5m. Without a value, put --watch last.',
     );
   return ms;
 }
@@ -79,7 +79,7 @@ async function watchInLines<T>(watched: Watched<T>, first: T, { terminal, clock,
       isLost = false;
     } catch (error) {
       const { message } = passing(error, signal);
-      if (!isLost && !signal.aborted) terminal.err.write(`note: ${safeLine(message)} Trying again.\n`);
+      if (!isLost && !signal.aborted) terminal.err.write(`note: ${safeLine(message)} Retrying.\n`);
       isLost = true;
     }
   }
@@ -165,7 +165,7 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
 
 function headingOf({ atMs, problem }: Seen<unknown>, intervalMs: number, nowMs: EpochMs): string {
   const seen = `seen ${clockTime(atMs)}, ${relativeTime(atMs, nowMs)}`;
-  if (problem !== undefined) return `! ${seen}, NOT since: ${safeLine(problem.message)}`;
+  if (problem !== undefined) return `! ${seen}, then failed: ${safeLine(problem.message)}`;
   return `every ${shortDuration(intervalMs)}, ${seen}; Ctrl-C ends`;
 }
 
@@ -175,7 +175,7 @@ function frame(lines: readonly string[], out: Surroundings['terminal']['out']): 
   const room = Math.max(1, rows);
   const shown = lines.length > room ? lines.slice(0, room - 1) : lines;
   const more = lines.length - shown.length;
-  const all = more > 0 ? [...shown, `and ${more} lines more; make the window higher to see them`] : shown;
+  const all = more > 0 ? [...shown, `and ${more} more lines; enlarge the window to see them`] : shown;
   const text = all.map((line) => `${fit(line, columns)}${own(out, CLEAR)}`).join('\r\n');
   return `${own(out, FRAME_BEGINS)}${text}${own(out, FRAME_ENDS)}`;
 }

@@ -105,7 +105,7 @@ export interface WrittenFile {
  */
 export function writeFiles(files: readonly ManifestFile[], replaces: boolean): readonly WrittenFile[] {
   const news = files
-    .map(({ path, content }) => ({ path, content, former: readFileIfThere(path, 'a manifest that is there') }))
+    .map(({ path, content }) => ({ path, content, former: readFileIfThere(path, 'the existing manifest') }))
     .filter(({ content, former }) => former === undefined || new TextDecoder().decode(former) !== content);
   const present = news.filter(({ former }) => former !== undefined);
   const [first] = present;
@@ -113,8 +113,8 @@ export function writeFiles(files: readonly ManifestFile[], replaces: boolean): r
     const others = present.length === 1 ? '' : ` (and ${present.length - 1} more)`;
     throw invalidInput(
       'export/file-exists',
-      `${first.path} exists and differs from what is there now${others}. No file was written.`,
-      'Export to another folder and compare, or add --force to replace what is there.',
+      `${first.path} exists and differs from the export${others}. No file was written.`,
+      'Export to another folder and compare, or add --force to replace existing files.',
     );
   }
   for (const { path, content } of news) writeWholeFile(path, content, 'make');
@@ -148,9 +148,9 @@ export async function refuseClashes(
   if (clash === undefined) return;
   throw invalidInput(
     'export/already-declared',
-    `${clash.position.file} would declare what is declared in ${to} already: ${clash.message}. No file was written.`,
+    `${clash.position.file} would declare a resource that ${to} already declares: ${clash.message}. No file was written.`,
     hasNames
-      ? 'Give the other file the name of the one that would be written and add --force, remove it, or export to another folder.'
-      : `Add -f ${to} --force, so that the export takes the names from there and replaces the file of that name; or export to another folder.`,
+      ? 'Give the other file the name of the exported one and add --force, remove the other file, or export to another folder.'
+      : `Add -f ${to} --force, so that the export takes its names from there and replaces that file; or export to another folder.`,
   );
 }

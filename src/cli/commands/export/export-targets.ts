@@ -48,7 +48,7 @@ export async function exportTargets(
   if (!isNamed && named.length === 0)
     throw invalidInput(
       'export/nothing-named',
-      'No application is named, so nothing was read.',
+      'No application is named. Nothing was read.',
       'Pass --app TEAM/REGION/APP-ID, --team TEAM, --list FILE, or -f with manifests that name applications.',
     );
   const targets = new Map<string, ExportTarget>();
@@ -80,8 +80,8 @@ function withComponents(targets: readonly ExportTarget[], ids: readonly string[]
   if (only !== undefined && second === undefined) return [{ ...only, only: [...(only.only ?? []), ...ids] }];
   throw invalidInput(
     'export/whose-component',
-    `--component stands beside ${targets.length} applications, and it is not clear whose it is. Nothing was read.`,
-    'Name one application; or give ids in a list: a line TEAM/REGION/APP-ID SERVICE-ID … for each (--list).',
+    `--component needs exactly one application, and ${targets.length} are named. Nothing was read.`,
+    'Name one application, or use --list with a line TEAM/REGION/APP-ID SERVICE-ID … for each.',
   );
 }
 
@@ -95,7 +95,7 @@ function parseScope(text: string, platform: string): Scope {
   throw invalidInput(
     'export/bad-address',
     `${text} is not TEAM/REGION/APP-ID. Nothing was read.`,
-    "Write it like team-a/region-1/42: the last part is the application's number, which stands in the console's address.",
+    "Write it like team-a/region-1/42. The last part is the application's number, as in the console's URL.",
   );
 }
 
@@ -161,7 +161,7 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
 }
 
 function unseenRegion(name: string, status: string): string {
-  return `region ${name} is ${regionStatusWord(status)}, and the platform shows nothing of it: what the team has there is not exported`;
+  return `region ${name} is ${regionStatusWord(status)}, so the platform lists nothing in it: applications of the team there are not exported`;
 }
 
 interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {

@@ -42,17 +42,17 @@ const parameters = (command: Command) =>
       command
         .option('--app <address>', 'an application, TEAM/REGION/APP-ID; may be repeated', collect)
         .option('--team <team>', 'all applications of a team (or TEAM/REGION); may be repeated', collect)
-        .option('--list <file>', 'applications, one on a line; - for standard input')
+        .option('--list <file>', 'file with one application on each line; - for standard input')
         .option('--component <id>', 'only this component of the application (service_id); may be repeated', collect)
         .addOption(filenameOption())
         .addOption(configOption())
         .addOption(platformOption())
-        .option('--to <folder>', 'write a file for each application there, in place of standard output')
-        .option('--force', 'replace files that are there')
-        .option('--store <name>', 'Store of the configuration that installs came from, where they do not say it')
+        .option('--to <folder>', 'write one file for each application to this folder, instead of standard output')
+        .option('--force', 'replace existing files')
+        .option('--store <name>', 'Store of the configuration for installs whose store is not known')
         .option(
           '--schemas <place>',
-          'folder or address of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
+          'folder or URL of the JSON Schemas of each kind, for editors (default: the schema that init wrote)',
         ),
     ).addOption(parallelismOption()),
   );
@@ -62,25 +62,26 @@ type ExportOptions = OptionsOf<typeof parameters>;
 export const exportCommand = defineCommand({
   isData: true,
   about:
-    'Reads what an application has on the platform and writes it as manifests, then proves that a plan of them is empty. The way to bring what exists under git. Writes files only.',
+    'Reads applications from the platform and writes them as manifests, then proves that a plan of the manifests is empty. Use it to bring existing applications into git. Writes only files.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['adopt', 'init', 'plan'],
   examples: `
-Reads only. What was written is then planned against what was read: an empty plan proves that nothing would change.
+Sends no write to the platform. The manifests are planned against the same readings: an empty plan proves that nothing
+would change.
 
-A server that speaks only the documented API lists neither components nor rules nor installs. There, name components with
---component, in the list, or with -f and the manifests at hand; what cannot be seen is said in each file and on stderr.
-Manifests at hand (-f) give their names to what they name, and leave them to it.
+A server that supports only the documented API lists neither components nor rules nor installs. There, name components
+with --component, in the list, or with -f and existing manifests. Each file, and stderr, says what could not be read.
+A resource that existing manifests (-f) name keeps its name.
 
 Examples:
   portolan export --app team-a/region-1/42
   portolan export --app team-a/region-1/42 --component 6f3c1d5e8a9b40c7a2e4d6f8091b3c5d
   portolan export --team team-a --to manifests/team-a     # one file for each application
   portolan export --list applications.txt --to manifests  # lines: TEAM/REGION/APP-ID [SERVICE-ID …]
-  portolan export -f manifests/ --to now                  # what the manifests name, as it is now
-  portolan export -f manifests/ --team team-b --to manifests/team-b   # no name twice
+  portolan export -f manifests/ --to now                  # the current state of what the manifests name
+  portolan export -f manifests/ --team team-b --to manifests/team-b   # no name is used twice
 
-Take it over then, as it is: portolan adopt -f manifests/`,
+To adopt the exported resources: portolan adopt -f manifests/`,
   parameters,
   async run(surroundings, options) {
     const { terminal } = surroundings;
@@ -185,14 +186,14 @@ function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { 
     for (const { path, losses } of writeFiles(files, force === true))
       if (losses.length > 0)
         err.write(
-          `note: ${safeLine(path)} was replaced, and what only people write went with it (git may have it still)\n${losses.map((loss) => `  gone: ${safeLine(loss)}\n`).join('')}`,
+          `note: ${safeLine(path)} was replaced. These parts of the former file are lost (git may still have them):\n${losses.map((loss) => `  lost: ${safeLine(loss)}\n`).join('')}`,
         );
     return;
   }
   const text = files.map(({ content }) => content).join('---\n');
   out.write(text);
   if (Buffer.byteLength(text) > FILE_BYTES_MAX)
-    err.write('note: this may be more than one file of manifests may hold; --to FOLDER writes several\n');
+    err.write('note: the output may exceed the limit of one manifest file; --to FOLDER writes several files\n');
 }
 
 /** Reports what was written and what could not be. A sentence that concerns several applications is written once. */
@@ -222,10 +223,10 @@ function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
   const { inSync, unchangedFields } = plan.summary;
   if (holds) {
     const what = `${count(plan.scopes.length, 'application')}, ${count(inSync, 'resource')}, ${count(unchangedFields, 'field')}`;
-    err.write(`proved: the plan of what was written is empty (${what})\n`);
+    err.write(`proved: the plan of the written manifests is empty (${what})\n`);
     return;
   }
-  err.write('not proved: what was written is not what is there. This is left:\n');
+  err.write('not proved: the written manifests differ from the platform. Remaining changes:\n');
   err.write(problems.length > 0 ? own(err, renderProblems(problems, { color: err.color })) : renderPlanText(plan));
 }
 

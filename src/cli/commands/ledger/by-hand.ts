@@ -18,12 +18,12 @@ import { requiredReason, writeResult } from './words.ts';
 
 export const adoptCommand = defineCommand({
   about:
-    'Ties a rule to the object of the platform that it is, by its id, where observation finds several that it could be or none. Only the ledger changes.',
+    'Assigns the id of an object of the platform to a recorded rule, when observation finds several candidates or none. Changes only the ledger.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
   seeAlso: ['adopt', 'ledger list', 'ledger forget'],
   examples: `
-For rules that are on record as seen but not ours, or as ours but never seen: a person says that one of them is ours, and
-with --id which one it is. What is not on record at all is adopted by apply --adopt, which looks at it first.
+Use it for rules that the ledger records as observed but unmanaged, or as managed but never observed. --id says which
+object of the platform is the rule. To adopt a rule that is not recorded, use apply --adopt, which observes it first.
 
 Examples:
   portolan ledger adopt HttpGatewayRule/shop-www --id 9d2f0a1a42eb94c856e683e1e8bcc7f5 --reason "looked it up in the console"`,
@@ -41,7 +41,7 @@ Examples:
     );
     const id =
       adopted.remoteId === null
-        ? 'its id is not known, so this server can be asked nothing about it'
+        ? 'its id is not known, so it cannot be observed on this server'
         : `id ${adopted.remoteId}`;
     const text = `adopted ${safeLine(adopted.uid)} (${safeLine(id)})\nNothing was sent to the platform.\n`;
     writeResult(options, surroundings, { adopted }, text);
@@ -50,12 +50,12 @@ Examples:
 
 export const forgetCommand = defineCommand({
   about:
-    'Takes objects off the record: on the platform they stay as they are, and nothing prunes them any more. Only the ledger changes.',
+    'Removes objects from the ledger. They stay on the platform unchanged and unmanaged, so nothing prunes them. Changes only the ledger.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
   seeAlso: ['ledger list', 'ledger adopt'],
   examples: `
-Nothing is sent to the platform: what the objects stand for stays there, and is not ours any more. While a manifest
-names it, the next apply sees it as something that exists and is not ours.
+Nothing is sent to the platform. While a manifest names the resource, the next apply treats it as an existing, unmanaged
+resource.
 
 Examples:
   portolan ledger forget HttpGatewayRule/shop-www --reason "deleted in the console, ticket 4711"
@@ -86,23 +86,23 @@ function warningsOf(kinds: ReconciledKinds, { kind, resource, scope, obligation 
   return [
     ...(makesCopies(kinds, kind)
       ? [
-          `while a manifest names ${resource}, an apply would install it a second time; that waits until somebody says that it is safe: portolan ledger confirm ${scope}`,
+          `while a manifest names ${resource}, an apply would install it a second time; the install is held until you confirm that it is safe: portolan ledger confirm ${scope}`,
         ]
       : []),
     ...(owed.length === 0
       ? []
-      : [`${resource} was changed for a moment and is not put back by itself any more: restore ${owed.join(', ')}`]),
+      : [`${resource} was changed temporarily and is no longer restored automatically: restore ${owed.join(', ')}`]),
   ];
 }
 
 export const retryCommand = defineCommand({
   about:
-    'What the platform accepted and did not make is held after three attempts. This lets the next apply try it again.',
+    'Releases changes that are held because the platform accepted them three times without making them. The next apply retries them.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
   seeAlso: ['ledger list', 'apply'],
   examples: `
-What the platform accepted three times without doing it is held, so that nothing is written for ever. After you have
-seen to the cause, this lets the next apply try it again.
+A change that the platform accepted three times without making it is held, so that it is not sent forever. Remove the
+cause before you run this command.
 
 Examples:
   portolan ledger retry default:default/team-a/region-1/42:Component:port/6f3c1d5e/8080
@@ -113,24 +113,23 @@ Examples:
     const released = await writingLedger('ledger retry', options, surroundings, async (world) =>
       retryByHand(world, await objectsNamed(world, name, options.source)),
     );
-    const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} forgiven\n`);
+    const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} cleared\n`);
     const text =
       released.length === 0
-        ? `${safeLine(name)} has no failure on record; nothing was changed\n`
-        : `${lines.join('')}The next apply tries again.\n`;
+        ? `${safeLine(name)} has no recorded failure; nothing was changed\n`
+        : `${lines.join('')}The next apply retries.\n`;
     writeResult(options, surroundings, { retried: released.map(({ uid, failures }) => ({ uid, failures })) }, text);
   },
 });
 
 export const confirmCommand = defineCommand({
   about:
-    'Installs into an application wait after its ledger was restored, or was never seen to have any. This says that what is there has been looked at, and that installing is safe.',
+    'Confirms that installing into an application is safe. Installs wait for this after the ledger was restored, and in an application that the ledger does not know.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
   seeAlso: ['ledger list', 'ledger restore'],
   examples: `
-Installs are never repeated. Where the ledger cannot know what is installed already (an application that it has never
-recorded, or a ledger restored from a backup), they wait until a person has looked and says that nothing there is what
-would be installed.
+Installs are never repeated. If the ledger cannot know what is already installed (it has never recorded the application,
+or it was restored from a backup), installs wait until a person confirms that the application does not have them yet.
 
 Examples:
   portolan ledger confirm default/team-a/region-1/42`,
@@ -140,19 +139,19 @@ Examples:
     if (scope === undefined)
       throw invalidInput(
         'cli/no-scope',
-        `${name} is no scope. Nothing was recorded.`,
-        'Write platform/team/region/appId, such as default/team-a/region-1/42: the platform by its name in the configuration, the application by its number.',
+        `${name} is not a scope. Nothing was recorded.`,
+        'Write platform/team/region/appId, such as default/team-a/region-1/42: the name of the Platform first, the number of the application last.',
       );
     const { type, known } = await writingLedger('ledger confirm', options, surroundings, (world) =>
       confirmByHand(world, scope),
     );
     const alreadyConfirmed = type === 'already';
     const text = alreadyConfirmed
-      ? `installs into ${name} were confirmed already; nothing was changed\n`
+      ? `installs into ${name} were already confirmed; nothing was changed\n`
       : `installs into ${name} are confirmed: the next apply may install there\n`;
     const warnings = known
       ? []
-      : [`the ledger has never heard of ${name}; see that it is spelt as plan and list print it`];
+      : [`the ledger has no record of ${name}; compare the spelling with plan and ledger list`];
     writeResult(options, surroundings, { scope: scopeKey(scope), alreadyConfirmed, warnings }, text, warnings);
   },
 });

@@ -24,46 +24,42 @@ import { ledgerFlag, writeJson, writeResult } from './words.ts';
 
 export const backupCommand = defineCommand({
   about:
-    'Writes a copy of the ledger as of one moment, which only its owner may read. Works beside a running controller, and is what ledger restore takes.',
+    'Writes a consistent copy of the ledger for ledger restore, which only its owner may read. Works while a controller runs.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger restore', 'ledger verify', 'ledger export'],
   examples: `
-Works beside a controller that writes. The copy is whole, of one moment, and only its owner may read it. A plain copy of
-the file is not a backup: what was written last stands beside it.
+A plain copy of the file is not a backup: the latest transactions are in another file beside it.
 
 Examples:
   portolan ledger backup "portolan-$(date +%F).db"`,
   parameters: (command) =>
-    ledgerOptions(
-      command.argument('<file>', 'where the copy goes').option('--overwrite', 'replace an older copy of that name'),
-    ),
+    ledgerOptions(command.argument('<file>', 'file for the copy').option('--overwrite', 'replace an existing file')),
   async run(surroundings, options, [file]) {
     const path = existingLedgerPath(options);
     refuseToOverwrite(file, path, options.overwrite === true);
     const { backUpLedger } = await import('../../../ledger/backup.ts');
     const backup = backUpLedger(path, file);
-    const text = `${safeLine(backup.path)} holds ${safeLine(path)} as of its transaction ${backup.serial}\n`;
+    const text = `${safeLine(backup.path)} is a copy of ${safeLine(path)} at transaction ${backup.serial}\n`;
     writeResult(options, surroundings, { ledger: path, backup }, text);
   },
 });
 
 export const restoreCommand = defineCommand({
   about:
-    'Puts a backup where the ledger is, and keeps the one that was there beside it. What was done since the backup is not on record then, so installs wait for ledger confirm.',
+    'Replaces the ledger with a backup, and keeps the former ledger beside it. The backup does not know what was done since, so installs wait for ledger confirm.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
   seeAlso: ['ledger backup', 'ledger confirm', 'ledger verify'],
   examples: `
-The ledger that was there is kept beside the restored one. What was done since the backup is not in it: no install or
-upgrade is sent until a person has looked and confirmed each application (portolan ledger confirm SCOPE).
+No install or upgrade is sent until a person has checked and confirmed each application (portolan ledger confirm SCOPE).
 
 Examples:
   portolan ledger restore portolan-2026-11-20.db`,
   parameters: (command) =>
-    ledgerOptions(command.argument('<file>', 'a backup').option('-y, --yes', 'go ahead without a question')),
+    ledgerOptions(command.argument('<file>', 'a backup').option('-y, --yes', 'do not ask for confirmation')),
   async run(surroundings, options, [file]) {
     const { terminal, clock, random } = surroundings;
     const path = ledgerPath(options);
-    const question = `Put ${file} in the place of the ledger ${path}, which is kept beside it?`;
+    const question = `Replace the ledger ${path} with ${file}, and keep the former ledger beside it?`;
     if (fileExists(path) && options.yes !== true && !(await confirm(terminal, question, '--yes'))) {
       terminal.err.write('Nothing was changed.\n');
       return;
@@ -77,8 +73,8 @@ Examples:
 
 function restored(file: string, { path, replaced, epoch }: RestoreReport, options: LedgerOptions): string {
   const lines = [
-    `${safeLine(path)} is ${safeLine(file)} again, at epoch ${epoch}`,
-    ...(replaced === undefined ? [] : [`the ledger that was there is kept as ${safeLine(replaced)}`]),
+    `restored ${safeLine(path)} from ${safeLine(file)}, at epoch ${epoch}`,
+    ...(replaced === undefined ? [] : [`the former ledger is kept as ${safeLine(replaced)}`]),
     `No install or upgrade is sent until its application is confirmed: portolan ledger confirm SCOPE${ledgerFlag(options)}`,
   ];
   return `${lines.join('\n')}\n`;
@@ -86,20 +82,20 @@ function restored(file: string, { path, replaced, epoch }: RestoreReport, option
 
 export const exportCommand = defineCommand({
   isData: true,
-  about: 'Writes all that the ledger holds as lines of JSON, for reading elsewhere. It is no backup.',
+  about: 'Writes the whole ledger as lines of JSON, for other programs. It is not a backup.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger backup', 'ledger list'],
   examples: `
-One line for the ledger itself, then one per snapshot, fact, object, intent and line of history, as of one moment. Works
-beside a controller that writes. It is for reading elsewhere; to put a ledger back, make a backup.
+Writes one line for the ledger itself, then one for each snapshot, fact, object, intent and line of history, all from the
+same moment. Works while a controller runs. To restore a ledger, use ledger backup.
 
 Examples:
   portolan ledger export | jq -c 'select(.type == "object")'
   portolan ledger export ledger.ndjson`,
   parameters: (command) =>
     command
-      .argument('[file]', 'where it goes (default: standard output)')
-      .option('--overwrite', 'replace a file of that name')
+      .argument('[file]', 'output file (default: standard output)')
+      .option('--overwrite', 'replace an existing file')
       .addOption(ledgerFileOption()),
   async run({ terminal }, options, [file = '-']) {
     const path = existingLedgerPath(options);
@@ -116,12 +112,12 @@ Examples:
 
 export const compactCommand = defineCommand({
   about:
-    'Drops settled requests and old lines of history, keeps what is ours and all that is in doubt, and gives the space back to the disk.',
+    'Removes resolved requests and old history, keeps managed objects and requests in doubt, and frees disk space.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
   seeAlso: ['ledger backup', 'ledger history'],
   examples: `
-Objects, facts and requests without a known outcome always stay; settled requests stay for 30 days at least. The history
-can still be verified afterwards. To keep what goes, export it first.
+Objects, facts and requests without a known outcome always stay; resolved requests stay for at least 30 days. The history
+can still be verified afterwards. To keep a copy of what is removed, export the ledger first.
 
 Examples:
   portolan ledger compact
@@ -129,10 +125,10 @@ Examples:
   parameters: (command) =>
     ledgerOptions(
       command
-        .option('--keep <duration>', 'history younger than this stays (default: 2160h, 90 days)', durationArgument)
+        .option('--keep <duration>', 'keep history younger than this (default: 2160h, 90 days)', durationArgument)
         .option(
           '--keep-per-object <n>',
-          'so many lines of each object stay, however old (default: 50)',
+          'keep this many lines of each object, however old (default: 50)',
           integerArgument(0, 1_000_000),
         ),
     ),
@@ -146,21 +142,21 @@ Examples:
         ...(keepPerObject === undefined ? {} : { keepPerObject }),
       }),
     );
-    const text = `removed ${count(removed.history, 'line')} of history, ${count(removed.intents, 'settled request')}, ${count(removed.snapshots, 'snapshot')}\n`;
+    const text = `removed ${count(removed.history, 'line')} of history, ${count(removed.intents, 'resolved request')}, ${count(removed.snapshots, 'snapshot')}\n`;
     writeResult(options, surroundings, { ledger: ledgerPath(options), removed }, text);
   },
 });
 
 export const verifyCommand = defineCommand({
   about:
-    'Checks the file of the ledger, its schema, the chain of its history, each line of which seals the one before it, and the objects, which the history seals as well. Writes nothing.',
+    "Checks the ledger's file, its schema, the hash chain of its history, and the objects against the history. Writes nothing.",
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger backup', 'ledger restore'],
   examples: `
-Checks the file's structure and schema, that no line of the history was changed, moved or taken out since it was written,
+Checks the file's structure and schema, that no line of the history was changed, moved or removed after it was written,
 and that the objects are those that the history recorded. A ledger from an earlier version is covered from the moment when
-this version first opened it for writing; the output says from which serial.
-Reads only, beside whoever writes. Ends with 1 when something is not as it was written.
+this version first opened it for writing; the output says from which serial. Works while a controller runs. Ends with 1
+when the ledger is damaged or was changed.
 
 Examples:
   portolan ledger verify --ledger /var/lib/portolan/portolan.db`,
@@ -172,12 +168,12 @@ Examples:
     const inventory = inventoryCoverage(path);
     if (options.output === 'json') writeJson({ ledger: path, findings, inventory: inventory ?? null }, terminal);
     else if (findings.length === 0) {
-      terminal.out.write(`${safeLine(path)} is whole, and its history is as it was written\n`);
+      terminal.out.write(`${safeLine(path)} is intact, and its history is unchanged\n`);
       if (inventory !== undefined && inventory.objects > 0) terminal.out.write(`${coverageText(inventory)}\n`);
     } else {
       for (const finding of findings) terminal.out.write(`${safeLine(sentence(finding))}\n`);
       terminal.err.write(
-        `${count(findings.length, 'finding')}. Keep a copy of ${safeLine(path)} and what stands beside it, and restore a backup: portolan ledger restore BACKUP.\n`,
+        `${count(findings.length, 'finding')}. Keep a copy of ${safeLine(path)} and of the files beside it, and restore a backup: portolan ledger restore BACKUP.\n`,
       );
     }
     return findings.length === 0 ? EXIT.ok : EXIT.failed;
@@ -186,8 +182,8 @@ Examples:
 
 function coverageText({ objects, since }: InventoryCoverage): string {
   if (since === undefined)
-    return 'Its objects could not be checked: an earlier version wrote it. They are covered once this version has opened it for writing.';
-  return `Its ${count(objects, 'object')} ${objects === 1 ? 'is' : 'are'} as recorded${since === 0 ? '' : ` since serial ${since}; what happened to them before is not covered`}.`;
+    return 'Its objects could not be checked: an earlier version wrote it. They can be checked after this version has opened the ledger for writing.';
+  return `Its ${count(objects, 'object')} ${objects === 1 ? 'is' : 'are'} as recorded${since === 0 ? '' : ` since serial ${since}; earlier changes are not covered`}.`;
 }
 
 function sentence({ area, scope, message }: LedgerFinding): string {

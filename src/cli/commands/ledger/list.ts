@@ -13,7 +13,7 @@ const APPLIED_WIDTH_MAX = 80;
 
 export const listCommand = defineCommand({
   about:
-    'Lists the objects on record as ours, and the requests that were sent and whose outcome nobody knows yet, each with the commands that settle it. Works beside a running controller.',
+    'Lists the managed objects, and the requests whose outcome is not known, each with the commands that resolve it. Works while a controller runs.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger show', 'ledger resolve', 'status'],
   examples: `
@@ -43,7 +43,7 @@ Examples:
         writeJson({ ledger: { location, lineage, epoch }, objects, intents }, terminal);
         return;
       }
-      terminal.out.write(objects.length === 0 ? 'No object is on record.\n' : objectTable(objects));
+      terminal.out.write(objects.length === 0 ? 'The ledger has no object.\n' : objectTable(objects));
       if (doubts.length > 0) {
         terminal.out.write(`\n${count(doubts.length, 'request')} without a known outcome:\n`);
         for (const intent of doubts) terminal.out.write(doubtText(intent, view));
@@ -51,7 +51,7 @@ Examples:
       const scopes = (await ledger.scopes()).filter((key) => parseScopeKey(key) !== undefined);
       if (scope !== undefined && !scopes.includes(scope))
         terminal.err.write(
-          `note: the ledger has nothing of ${safeText(scope)}; it has: ${scopes.join(', ') || 'nothing'}\n`,
+          `note: the ledger has no record of ${safeText(scope)}; it has: ${scopes.join(', ') || 'nothing'}\n`,
         );
     });
   },
@@ -79,8 +79,7 @@ function objectTable(objects: readonly OwnedObject[]): string {
 const LINES_SHOWN = 50;
 
 export const historyCommand = defineCommand({
-  about:
-    'Lists what was sent, answered, recorded and decided by hand, newest first. Works beside a running controller.',
+  about: 'Lists requests, answers, records and manual resolutions, newest first. Works while a controller runs.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger show', 'events'],
   examples: `
@@ -93,7 +92,7 @@ Examples:
       .addOption(ledgerFileOption())
       .option('--scope <scope>', 'only this application: platform/team/region/appId')
       .option('--uid <uid>', 'only this object')
-      .option('--limit <n>', 'at most so many lines', integerArgument(1, 1_000_000), LINES_SHOWN)
+      .option('--limit <n>', 'maximum number of lines', integerArgument(1, 1_000_000), LINES_SHOWN)
       .addOption(outputOption(['text', 'json'])),
   async run(surroundings, options) {
     const { terminal } = surroundings;
@@ -108,8 +107,7 @@ Examples:
     const rows = found.slice(0, limit);
     const hasMore = found.length > limit;
     if (output === 'json') return writeJson({ history: rows, hasMore }, terminal);
-    terminal.out.write(rows.length === 0 ? 'No line of history.\n' : historyTable(rows, scope === undefined));
-    if (hasMore)
-      terminal.err.write(`There is more: the newest ${limit} are shown. --limit shows as many as you say.\n`);
+    terminal.out.write(rows.length === 0 ? 'No history was found.\n' : historyTable(rows, scope === undefined));
+    if (hasMore) terminal.err.write(`Only the newest ${limit} lines are shown. Pass --limit to show more.\n`);
   },
 });

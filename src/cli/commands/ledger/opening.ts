@@ -50,8 +50,8 @@ export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): str
   if (ledger !== 'none') return ledger;
   throw invalidInput(
     'cli/no-ledger',
-    'This command is about a ledger, and --ledger none names none. Nothing was done.',
-    `Name a file with --ledger, or leave it out for ${DEFAULT_LEDGER_FILE} in the working directory.`,
+    'This command needs a ledger, and --ledger is none. Nothing was done.',
+    `Name a file with --ledger, or omit it to use ${DEFAULT_LEDGER_FILE} in the working directory.`,
   );
 }
 
@@ -64,8 +64,8 @@ export function existingLedgerPath(options: LedgerOptions): string {
   if (fileExists(path)) return path;
   throw invalidInput(
     'ledger/missing',
-    `There is no ledger at ${path}. None was made, and nothing was done.`,
-    `Name the file with --ledger (default: ${DEFAULT_LEDGER_FILE} in the working directory); the first apply makes it.`,
+    `There is no ledger at ${path}. Nothing was done.`,
+    `Name the file with --ledger (default: ${DEFAULT_LEDGER_FILE} in the working directory); apply creates it.`,
   );
 }
 
@@ -81,7 +81,7 @@ export function refuseToOverwrite(file: string, ledger: string, overwrite: boole
   if (overwrite) return;
   throw invalidInput(
     'cli/file-exists',
-    `${file} exists already. Nothing was written.`,
+    `${file} already exists. Nothing was written.`,
     'Name another file, or add --overwrite to replace it.',
   );
 }

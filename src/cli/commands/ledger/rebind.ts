@@ -16,7 +16,7 @@ import { requiredReason, writeResult } from './words.ts';
 
 export const rebindCommand = defineCommand({
   about:
-    'Binds the ledger to the present URL of a Platform, and to the regions that it has at their next use. Nothing is sent to the platform.',
+    'Binds the ledger to the current URL of a Platform. Its regions are bound again at their next use. Nothing is sent to the platform.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.locked],
   seeAlso: ['ledger show', 'plan', 'apply'],
   examples: `
@@ -59,7 +59,7 @@ Examples:
       const known = [...configuration.platforms.keys()];
       throw invalidInput(
         'configuration/missing',
-        `${file === undefined ? 'There is no configuration' : `${file} has no Platform`} called ${platform}. Nothing was recorded.`,
+        `${file === undefined ? 'There is no configuration, and so no Platform' : `${file} has no Platform`} called ${platform}. Nothing was recorded.`,
         sentences(didYouMean(platform, known), `Name one of: ${known.join(', ') || 'none'}.`),
       );
     }

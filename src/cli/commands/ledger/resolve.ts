@@ -23,14 +23,14 @@ const parameters = (command: Command) =>
   addLogOptions(
     command
       .argument('<intent>', 'id of the intent, as portolan ledger list prints it')
-      .option('--applied', 'it was done')
-      .option('--not-applied', 'it was not done')
+      .option('--applied', 'the change was made')
+      .option('--not-applied', 'the change was not made')
       .option('--id <id>', 'with --applied: the http_rule_id of the rule, or the install group')
       .option('--reason <text>', 'how you know, for the history (required)')
-      .option('--force', 'although the request may still arrive')
+      .option('--force', 'resolve it although the request may still arrive')
       .option(
         '--offline',
-        'do not ask the platform what the request made: the id of a rule, the components of an install',
+        'do not read from the platform what the request created: the id of a rule, the components of an install',
       )
       .addOption(ledgerFileOption())
       .addOption(configOption())
@@ -39,16 +39,15 @@ const parameters = (command: Command) =>
 
 export const resolveCommand = defineCommand({
   about:
-    'Settles one request whose outcome observation cannot decide, by the word of a person who has looked. What is said here is recorded with name and reason, and the next apply builds on it.',
+    'Records the outcome of one request that observation cannot decide, after a person has checked the platform. The history keeps your name and the reason, and the next apply relies on the outcome.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked],
   seeAlso: ['ledger list', 'ledger retry', 'apply'],
   examples: `
-For a request that was sent and whose outcome observation cannot decide. Look at the platform first: your word is
-recorded with your name, and the next apply builds on it. Nothing is sent to the platform.
+Check the platform before you run this command. Nothing is sent to the platform.
 
-  --applied      it was done: the object goes on record as if the answer had come. For an install the components are
-                 read from the platform, where the configuration names it and it can list them.
-  --not-applied  it was not done: the next apply may send it again. Wrong for an install, this makes a second copy.
+  --applied      the change was made: the object is recorded as if the answer had arrived. The components of an install
+                 are read from the platform, if the configuration names it and it can list them.
+  --not-applied  the change was not made: the next apply may send it again. If this is wrong, an install is made twice.
 
 Examples:
   portolan ledger resolve 3f9c21a07b54 --not-applied --reason "the application has no mysql, checked in the console"
@@ -91,15 +90,15 @@ function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): 
     throw invalidInput(
       'cli/no-decision',
       `${applied === true ? 'Both --applied and --not-applied were' : 'Neither --applied nor --not-applied was'} given. Nothing was recorded.`,
-      'Say one of them: --applied if the platform has done it, --not-applied if it has not.',
+      'Pass --applied if the platform made the change, or --not-applied if it did not.',
     );
   }
   if (applied === true) return { type: 'applied', id };
   if (id === undefined) return { type: 'not-applied' };
   throw invalidInput(
     'cli/id-of-nothing',
-    '--id names what a request made, and --not-applied says that it made nothing. Nothing was recorded.',
-    'Leave one of the two out.',
+    '--id names the object that a request created, and --not-applied says that it created none. Nothing was recorded.',
+    'Omit one of the two.',
   );
 }
 
@@ -114,7 +113,7 @@ async function readerOf(
   ledger: Ledger,
 ): Promise<ScopeReader | undefined> {
   if (!configuration.platforms.has(scope.platform)) return undefined;
-  const offline = 'Or add --offline: it is then recorded without what only the platform can tell.';
+  const offline = 'Or add --offline to record the outcome without data from the platform.';
   try {
     const client = platforms.client(scope.platform);
     await mustBeBoundUrl(client, ledger);
@@ -130,7 +129,7 @@ async function readerOf(
     code: 'application/not-found',
     disposition: 'give-up',
     message: `Platform/${scope.platform} has no application ${scope.appId} of team ${scope.team} in region ${scope.region}. Nothing was recorded.`,
-    remedy: `See that the configuration names the platform that the request went to. ${offline}`,
+    remedy: `Check that the configuration names the platform that the request was sent to. ${offline}`,
   });
 }
 
@@ -141,7 +140,7 @@ function account({ intent, object }: HandResolved, decision: Decision): string {
   const id = object?.remoteId ?? null;
   const row =
     object === undefined
-      ? 'Nothing of it is on record any more, or needs to be.'
-      : `On record: ${object.uid}, ${object.state}${id === null ? '' : `, id ${id}`}.`;
-  return `resolved ${intent.id}: ${what} was applied\n${row}\nNothing was sent; the next apply goes on from here.\n`;
+      ? 'The ledger needs no record of it.'
+      : `Recorded: ${object.uid}, ${object.state}${id === null ? '' : `, id ${id}`}.`;
+  return `resolved ${intent.id}: ${what} was applied\n${row}\nNothing was sent. The next apply continues from this outcome.\n`;
 }

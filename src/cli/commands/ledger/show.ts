@@ -29,7 +29,7 @@ interface Found {
 
 export const showCommand = defineCommand({
   about:
-    'Shows everything that is on record about one resource, object or request: what was applied last, what it was before, and its history. Works beside a running controller.',
+    'Shows everything that the ledger has about one resource, object or request: the values applied last, the values before, and the history. Works while a controller runs.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['ledger list', 'ledger history'],
   examples: `
@@ -59,7 +59,7 @@ Examples:
     const { objects, intents, history, platforms } = found;
     const parts = [
       ...(objects.length + intents.length + platforms.length === 0
-        ? [`${safeLine(name)} is no longer on record.\n`]
+        ? [`${safeLine(name)} was removed from the ledger.\n`]
         : []),
       ...objects.map(objectText),
       ...intents.map((intent) => intentText(intent, view)),
@@ -116,7 +116,7 @@ function nothingFound(
     `The ledger ${ledger.location} has no object, resource or intent ${name}.`,
     sentences(
       didYouMean(name, [...candidates, ...intents.map(({ id }) => id)]),
-      'List what it has: portolan ledger list.',
+      'List its objects: portolan ledger list.',
     ),
   );
 }
@@ -128,12 +128,12 @@ function objectText(object: OwnedObject): string {
       ['uid', object.uid],
       ['scope', object.scope],
       ['source', object.source],
-      ['id there', object.remoteId],
+      ['remote id', object.remoteId],
       ['origin', object.origin],
       ['state', object.state],
       ['failures', String(object.failures)],
       ['last applied', jsonOrNone(object.lastApplied)],
-      ['also kept', jsonOrNone(object.remoteAux)],
+      ['other data', jsonOrNone(object.remoteAux)],
       ['must restore', object.obligation === null ? null : pairs(object.obligation)],
       ['snapshot', object.lastSnapshot],
     ])
@@ -148,7 +148,9 @@ function platformText({ name, url, regions }: BoundPlatform): string {
       ['bound to', url],
       [
         'regions',
-        bound.length === 0 ? 'no region is bound: their ids were not read yet, or are not shown' : bound.join(', '),
+        bound.length === 0
+          ? 'none bound: their ids were not read yet, or the server does not show them'
+          : bound.join(', '),
       ],
     ])
   );
@@ -176,9 +178,9 @@ function intentText(intent: Intent, view: DoubtView): string {
 }
 
 const REPETITION: Readonly<Record<Intent['idempotence'], string>> = {
-  'target-state': 'does no harm',
+  'target-state': 'is harmless',
   'duplicate-rejecting': 'is refused by the platform',
-  'duplicate-accepting': 'makes a second copy',
+  'duplicate-accepting': 'creates a second copy',
 };
 
 function fields(rows: readonly (readonly [label: string, value: string | null])[]): string {

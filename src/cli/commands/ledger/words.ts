@@ -90,7 +90,7 @@ export function requiredReason(reason: string | undefined): string {
   throw invalidInput(
     'cli/no-reason',
     'No reason was given. Nothing was recorded.',
-    'Say why with --reason "…": it is kept in the history, with your name.',
+    'Pass --reason "…": the history keeps it with your name.',
   );
 }
 
@@ -117,11 +117,11 @@ export function doubtText(intent: Intent, view: DoubtView): string {
   const { applied, notApplied } = resolveCommands(id, view.options);
   const lines = [
     `  ${id}  ${operation} for ${resource} in ${scope}`,
-    ...(summary === undefined ? [] : [`    what        ${summary}`]),
+    ...(summary === undefined ? [] : [`    change      ${summary}`]),
     `    sent        ${instant(createdMs)}${intent.state === 'open' ? ', and its process has recorded no outcome' : ''}`,
-    `    settles     ${settlesText(intent, settlingOf(intent, view.clock), view.timing)}`,
-    `    happened    ${applied}`,
-    `    did not     ${notApplied}`,
+    `    window      ${settlesText(intent, settlingOf(intent, view.clock), view.timing)}`,
+    `    applied     ${applied}`,
+    `    not applied ${notApplied}`,
   ];
   return lines.map((line) => `${safeLine(line)}\n`).join('');
 }
@@ -129,11 +129,11 @@ export function doubtText(intent: Intent, view: DoubtView): string {
 function settlesText(intent: Intent, left: Settling, timing: Timing): string {
   switch (left.type) {
     case 'over':
-      return `since ${instant(intent.settleMs)}: the next apply looks at the platform and decides it, if it can`;
+      return `over since ${instant(intent.settleMs)}: the next apply observes the platform and decides the outcome, if possible`;
     case 'until':
-      return `${instant(left.untilMs)}: until then it may still arrive, and what the platform shows proves nothing`;
+      return `${instant(left.untilMs)}: the request may still arrive until then, so observation proves nothing`;
     case 'restarted':
-      return `${Math.round(windowLeftMs(intent, timing) / 1000)} s after the next apply has found it: until then it may still arrive`;
+      return `${Math.round(windowLeftMs(intent, timing) / 1000)} s after the next apply finds it: the request may still arrive until then`;
     default:
       return unreachable(left);
   }

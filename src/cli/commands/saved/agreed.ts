@@ -88,21 +88,21 @@ export function refusalFacts(refusal: PlanRefusal, { opened }: Agreement): Disag
     case 'plan/stale':
       return {
         ...facts,
-        message: `The saved plan is stale: it was ${expected}, and what is to do now is ${now}. Nothing was sent.`,
+        message: `The saved plan is stale: its digest is ${expected}, and the current one is ${now}. Nothing was sent.`,
         remedy: again,
         difference: refusal.difference,
       };
     case 'plan/superseded':
       return {
         ...facts,
-        message: `The saved plan is stale: ${appliedSince(refusal.applied)} was applied from its source since it was made, and it would go back behind that. Nothing was sent.`,
+        message: `The saved plan is stale: ${appliedSince(refusal.applied)} was applied from its source after it was made, and the saved plan would revert that. Nothing was sent.`,
         remedy: again,
       };
     case 'plan/not-expected':
       return {
         ...facts,
         message: `The digest of the plan is ${now}, and ${expected} was expected. Nothing was sent.`,
-        remedy: 'Look at the plan as it is now; if it is what you want, expect its digest.',
+        remedy: 'Check the current plan; if it is what you want, pass its digest to --expect.',
       };
     default:
       return unreachable(refusal);

@@ -38,15 +38,15 @@ export function checkFlagsBeside(
   if (flag !== undefined) {
     throw invalidInput(
       'cli/flag-of-the-plan',
-      `${flag} cannot be used with the saved plan ${file}: what is planned is fixed in it. Nothing was done.`,
-      `Leave ${flag} out, or plan again with it: portolan plan … ${flag} … --save ${file}.`,
+      `${flag} cannot be used with the saved plan ${file}, which has its own value. Nothing was done.`,
+      `Omit ${flag}, or plan again with it: portolan plan … ${flag} … --save ${file}.`,
     );
   }
   if ((sourceOf('source') ?? 'default') === 'default' || source.given === source.saved) return;
   throw invalidInput(
     'plan/other-source',
     `${file} is a plan of the source "${source.saved}", and --source (or PORTOLAN_SOURCE) names "${source.given}". Nothing was done.`,
-    'Leave --source out: the plan knows its own. Or plan again for that source.',
+    'Omit --source, because the plan includes it; or plan again for that source.',
   );
 }
 
@@ -109,7 +109,7 @@ export function checkCircumstances({ file, saved }: OpenedPlan, { ledger, input 
     throw invalidInput(
       'plan/other-ledger',
       `${file} was planned with another ledger (${lineage}) than the one at ${ledger.location} (${ledger.lineage}). Nothing was sent.`,
-      'Name the ledger it was planned with after --ledger, or plan again with this one.',
+      'Pass the ledger of the plan with --ledger, or plan again with this one.',
     );
   }
   for (const { name, url } of saved.platforms) {
@@ -131,6 +131,6 @@ function elsewhere(file: string, name: string, then: string, now: string | undef
   return invalidInput(
     'plan/other-platform',
     `${file} was planned with ${name} at ${then}, and the configuration has ${now === undefined ? 'none of that name' : `it at ${now}`}. Nothing was sent.`,
-    'Use the configuration it was planned with (--config), or plan again with this one.',
+    'Pass the configuration of the plan with --config, or plan again with this one.',
   );
 }

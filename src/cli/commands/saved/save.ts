@@ -20,21 +20,21 @@ export function checkSaving(file: string, options: Pick<SessionOptions, 'ledger'
   if (options.server !== undefined)
     throw invalidInput(
       'cli/save-on-server',
-      'A plan of --server cannot be saved: the controller that made it holds the ledger, and apply could not carry it out beside it. Nothing was planned.',
-      'Keep the digest that is printed: plan --expect DIGEST and portolan approve refuse any other plan. Or leave --server out and plan beside the ledger.',
+      'A plan of --server cannot be saved: the controller holds the ledger, so apply could not use it. Nothing was planned.',
+      'Keep the printed digest: plan --expect DIGEST and portolan approve refuse any other plan. Or omit --server and plan with the ledger.',
     );
   if (options.ledger === 'none')
     throw invalidInput(
       'cli/save-without-ledger',
-      'A plan without a ledger cannot be saved: what is ours is unknown to it, so no apply would make the same plan. Nothing was planned.',
-      'Leave --ledger none out, or --save.',
+      'A plan without a ledger cannot be saved: it does not know which resources are managed, so no apply would make the same plan. Nothing was planned.',
+      'Omit --ledger none, or --save.',
     );
-  const there = readFileIfThere(file, 'what is to be replaced');
+  const there = readFileIfThere(file, 'the file to replace');
   if (there !== undefined && !/^\{.*"format":"portolan-saved-plan"/s.test(new TextDecoder().decode(there)))
     throw invalidInput(
       'cli/file-exists',
-      `${file} exists and is no saved plan, so it is not replaced. Nothing was planned.`,
-      'Name another file after --save, or remove this one.',
+      `${file} exists and is not a saved plan, so it is not replaced. Nothing was planned.`,
+      'Pass another file to --save, or remove this one.',
     );
 }
 
@@ -51,12 +51,12 @@ export async function savePlan(
 ): Promise<void> {
   const note = (text: string): void => terminal.err.write(`${safeLine(text)}\n`);
   if (document.unobserved.length > 0) {
-    note(`note: ${file} was not written: the plan is not whole, because not every application could be observed`);
+    note(`note: ${file} was not written: the plan is incomplete, because not every application could be observed`);
     return;
   }
   // Such a plan can be applied once its window is open; approving it lifts the removal budget.
   if (document.refusals.some(({ code }) => code !== 'guard/window' && code !== 'guard/budget')) {
-    note(`note: ${file} was not written: a guard refuses the plan (what lets it through must be given to plan)`);
+    note(`note: ${file} was not written: a guard refuses the plan (pass its override to plan)`);
     return;
   }
   const text = sealPlan({
@@ -71,11 +71,11 @@ export async function savePlan(
   if (redaction.redact(text) !== text)
     throw invalidInput(
       'plan/holds-a-secret',
-      `The plan holds a value that is a secret of the configuration, so ${file} was not written.`,
-      'Take the secret out of the manifests, give the platform a new one, and plan again.',
+      `The plan contains a secret of the configuration, so ${file} was not written.`,
+      'Remove the secret from the manifests, replace it on the platform, and plan again.',
     );
   writePrivateLines(file, [text]);
-  note(`The plan is saved in ${file}. To carry out exactly this one: ${applyCommandOf(file, options)}`);
+  note(`The plan is saved in ${file}. To apply exactly this plan: ${applyCommandOf(file, options)}`);
 }
 
 type Circumstances = Pick<SavedPlan, 'desired' | 'commit' | 'basis' | 'ledger' | 'platforms' | 'stores'>;

@@ -24,12 +24,12 @@ type StatusOptions = OptionsOf<typeof parameters>;
 export const statusCommand = defineCommand({
   goesOn: true,
   about:
-    'Says of each resource whether it is as the manifests want it, and if not, what it waits for. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+    'Shows for each resource whether it is in sync, and if not, why. Reads the platform itself, or asks a running controller with --server. Writes nothing.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['plan', 'events', 'monitor'],
   examples: `
-With --watch and no server, manifests and platform are read anew each time, within the limits of the platform's
-configuration, and nothing is written.
+With --watch and without --server, manifests and platform are read again each time, within the limits of the platform's
+configuration.
 
 Examples:
   portolan status -f manifests/
@@ -124,7 +124,7 @@ function statusLines({ view, requests }: Looked, isWatched: boolean, reader: Rea
   const title = (text: string): string => reader.paint('title', text);
   const table = groups.length === 0 ? [] : standingLines(view, reader);
   const remedies = remedyLines(view.remedies, reader);
-  const aside = requests === undefined ? '' : `  ${reader.paint('dim', `${count(requests, 'request')} a look`)}`;
+  const aside = requests === undefined ? '' : `  ${reader.paint('dim', `${count(requests, 'request')} each time`)}`;
   const sections =
     head !== undefined
       ? [[...wrapped(head), ...wrapped(summary).map(title)], table, remedies]

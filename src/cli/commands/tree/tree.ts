@@ -21,7 +21,7 @@ import { addViewedOptions, addViewOptions } from '../../session/planning-options
 const parameters = (command: Command) =>
   addViewOptions(
     addViewedOptions(
-      command.argument('[application]', 'only this one: Application/shop, or shop', applicationArgument),
+      command.argument('[application]', 'only this application: Application/shop, or shop', applicationArgument),
     ),
   );
 
@@ -29,12 +29,12 @@ type TreeOptions = OptionsOf<typeof parameters>;
 
 export const treeCommand = defineCommand({
   about:
-    'Draws an application as a tree: its installs, components, ports and rules, how each stands, and what is there that no manifest names. Reads the platform by itself, or asks a running controller with --server. Writes nothing.',
+    'Draws an application as a tree: its installs, components, ports and rules, the state of each, and resources that no manifest names. Reads the platform itself, or asks a running controller with --server. Writes nothing.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['status', 'plan', 'export'],
   examples: `
-What no manifest names is shown too, as far as the platform lists it. With --server, the controller shows what it observed
-last, and when: that is less of what no manifest names.
+Resources that no manifest names are shown too, if the platform lists them. With --server, the tree shows the controller's
+last observation and its time, with fewer resources that no manifest names.
 
 Examples:
   portolan tree -f manifests/
@@ -130,7 +130,7 @@ function writeForest(forest: Forest, options: TreeOptions, surroundings: Surroun
 }
 
 function forestLines({ applications, notes }: Forest, reader: Reader): readonly string[] {
-  if (applications.length === 0) return ['There is no application.'];
+  if (applications.length === 0) return ['There are no applications.'];
   return [
     ...treeLines(applications, reader),
     '',
