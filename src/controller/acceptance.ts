@@ -30,7 +30,7 @@ export interface AcceptedSource {
    * Returns why resources that were removed from git stay on the platform until an operator approves, given the number
    * of removals.
    */
-  readonly keeps: (prunes: number) => readonly Refusal[];
+  readonly removalRefusals: (prunes: number) => readonly Refusal[];
 }
 
 export type Acceptance =
@@ -49,7 +49,7 @@ export async function accept(
   allow: Allowances,
 ): Promise<Acceptance> {
   const { ledger, source, clock } = sourceLedger;
-  if (problems.length > 0) return { type: 'refused', problems, error: faulty(reading, problems, clock) };
+  if (problems.length > 0) return { type: 'refused', problems, error: rejectionOf(reading, problems, clock) };
   const owned = await ledger.objectCount({ source });
   const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
   const [empty] = guardSource({ ...size, largest: undefined, succession: undefined }, owned);
@@ -68,7 +68,7 @@ export async function accept(
   const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
   const largest = allow.shrunk ? undefined : await largestSince({ ledger, source });
   const facts: SourceFacts = { ...size, largest, succession };
-  const keeps = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
+  const removalRefusals = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
   const { id } = await acceptSnapshot({
     ...sourceLedger,
     snapshot,
@@ -77,12 +77,12 @@ export async function accept(
     allowShrunk: allow.shrunk,
     allowRewind: allow.rewind,
   });
-  return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, keeps } };
+  return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, removalRefusals } };
 }
 
 const SHOWN_MAX = 5;
 
-function faulty({ revision }: SourceReading, problems: readonly Problem[], clock: Clock): StatusError {
+function rejectionOf({ revision }: SourceReading, problems: readonly Problem[], clock: Clock): StatusError {
   const shown = problems
     .slice(0, SHOWN_MAX)
     .map(({ position: { file, line, column }, message }) => `${file}:${line}:${column}: ${message}`);

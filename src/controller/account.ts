@@ -2,7 +2,7 @@ import { type Counted, type GuardLimits, guardToll, tollOf } from '../plan/guard
 
 export type Account = ReturnType<typeof createAccount>;
 
-/** How much of a snapshot's allowance is spent. Stored as JSON. */
+/** Spent part of a snapshot's allowance. Stored as JSON. */
 export type AccountState = {
   readonly snapshot: string;
   /** Objects in the ledger when the snapshot was accepted. Shares are shares of this number. */
@@ -26,7 +26,7 @@ export function createAccount(spent: AccountState) {
       return { ...spent, changed: spent.changed + changed.size, removed: spent.removed + removed.size };
     },
     /**
-     * Counts the actions against the allowance, if they fit, until `settle`.
+     * Counts the actions against the allowance, if they fit, until `confirm`.
      * @returns refusals if the actions do not fit; then none of them may be sent.
      */
     reserve(plan: Counted, limits: GuardLimits) {
@@ -43,7 +43,7 @@ export function createAccount(spent: AccountState) {
       for (const key of news.removed) removed.add(key);
       return {
         /** Counts only what was sent, and frees the rest. */
-        settle(sent: ReadonlySet<string>): void {
+        confirm(sent: ReadonlySet<string>): void {
           const kept = tollOf([{ ...plan, actions: plan.actions.filter((action) => sent.has(action.id)) }]);
           for (const key of news.changed) if (!kept.changed.has(key)) changed.delete(key);
           for (const key of news.removed) if (!kept.removed.has(key)) removed.delete(key);

@@ -16,7 +16,7 @@ export type CircuitAdmission =
   /** When to ask again. While another application probes, this is an estimate. */
   | { readonly type: 'wait'; readonly untilMs: EpochMs };
 
-/** How a pass ended for the circuit. `other`: it says nothing about the platform, because something else ended it. */
+/** Result of a pass for the circuit. `other`: it says nothing about the platform, because something else ended it. */
 export type PassResult = 'success' | 'platform-failure' | 'other';
 
 export interface OpenCircuit {
@@ -30,8 +30,8 @@ export const FAILURES_TO_OPEN = 5;
 export const OPEN_MS_FIRST = 10_000;
 export const OPEN_MS_MAX = 300_000;
 /** After this time, a probe that has not ended is ignored, and another application may probe. */
-export const LOOK_MS_MAX = 300_000;
-const ASK_AGAIN_MS = 5_000;
+export const PROBE_MS_MAX = 300_000;
+const PROBE_CHECK_MS = 5_000;
 
 /** State of an open circuit. It is half-open while the application `by` probes. */
 interface Open {
@@ -39,7 +39,7 @@ interface Open {
   readonly untilMs: MonotonicMs;
   readonly by: ResourceId | undefined;
   /** Number of failed probes. */
-  readonly looks: number;
+  readonly failedProbes: number;
 }
 
 interface Circuit {
@@ -97,30 +97,30 @@ export class CircuitBreaker {
   }
 
   /** Returns whether a pass may start. The caller must call `report` after a `go`. */
-  admit(place: RegionKey, application: ResourceId): CircuitAdmission {
-    const circuit = this.#circuitOf(place);
+  admit(region: RegionKey, application: ResourceId): CircuitAdmission {
+    const circuit = this.#circuitOf(region);
     circuit.known.add(application);
     const { open } = circuit;
     if (open === undefined) return { type: 'go' };
     const nowMs = this.#clock.monotonic();
     if (nowMs < open.untilMs)
-      return open.by === undefined ? { type: 'wait', untilMs: this.#onWallClock(open.untilMs) } : this.#askAgain();
+      return open.by === undefined ? { type: 'wait', untilMs: this.#onWallClock(open.untilMs) } : this.#waitForProbe();
     // A broken application proves nothing about the region, unless all are broken.
-    if (circuit.broken.has(application) && circuit.known.size > circuit.broken.size) return this.#askAgain();
-    circuit.open = { untilMs: nowMs + LOOK_MS_MAX, by: application, looks: open.looks };
+    if (circuit.broken.has(application) && circuit.known.size > circuit.broken.size) return this.#waitForProbe();
+    circuit.open = { untilMs: nowMs + PROBE_MS_MAX, by: application, failedProbes: open.failedProbes };
     return { type: 'go' };
   }
 
-  #askAgain(): CircuitAdmission {
-    return { type: 'wait', untilMs: this.#clock.now() + ASK_AGAIN_MS };
+  #waitForProbe(): CircuitAdmission {
+    return { type: 'wait', untilMs: this.#clock.now() + PROBE_CHECK_MS };
   }
 
   /**
    * Notes how a pass ended.
    * @returns how the circuit of the region changed.
    */
-  report(place: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
-    const circuit = this.#circuitOf(place);
+  report(region: RegionKey, application: ResourceId, result: PassResult): 'opened' | 'closed' | undefined {
+    const circuit = this.#circuitOf(region);
     switch (result) {
       case 'success':
         return this.#succeeded(circuit, application);
@@ -128,7 +128,7 @@ export class CircuitBreaker {
         return this.#failed(circuit, application);
       case 'other':
         // The probe proved nothing.
-        this.#stopLooking(circuit, application);
+        this.#endProbe(circuit, application);
         return undefined;
       default:
         return unreachable(result);
@@ -150,7 +150,7 @@ export class CircuitBreaker {
   #failed(circuit: Circuit, application: ResourceId): 'opened' | undefined {
     const { open } = circuit;
     if (open === undefined) return this.#failedWhileClosed(circuit, application);
-    if (open.by === application) this.#open(circuit, open.looks + 1);
+    if (open.by === application) this.#open(circuit, open.failedProbes + 1);
     return undefined;
   }
 
@@ -168,30 +168,31 @@ export class CircuitBreaker {
     return 'opened';
   }
 
-  #open(circuit: Circuit, looks: number): void {
-    const forMs = Math.min(OPEN_MS_MAX, OPEN_MS_FIRST * 2 ** looks);
-    circuit.open = { untilMs: this.#clock.monotonic() + forMs, by: undefined, looks };
+  #open(circuit: Circuit, failedProbes: number): void {
+    const forMs = Math.min(OPEN_MS_MAX, OPEN_MS_FIRST * 2 ** failedProbes);
+    circuit.open = { untilMs: this.#clock.monotonic() + forMs, by: undefined, failedProbes };
   }
 
   /** Returns why the region is paused, and until when; `undefined` while the circuit is closed. */
-  state(place: RegionKey): OpenCircuit | undefined {
-    const { open, openedMs, because } = this.#circuitOf(place);
+  state(region: RegionKey): OpenCircuit | undefined {
+    const { open, openedMs, because } = this.#circuitOf(region);
     if (open === undefined) return undefined;
-    const untilMs = open.by === undefined ? this.#onWallClock(open.untilMs) : this.#clock.now() + ASK_AGAIN_MS;
+    const untilMs = open.by === undefined ? this.#onWallClock(open.untilMs) : this.#clock.now() + PROBE_CHECK_MS;
     return { untilMs, sinceMs: openedMs, because };
   }
 
   /** Forgets an application that was removed or changed. */
-  forget(place: RegionKey, application: ResourceId): void {
-    const circuit = this.#circuitOf(place);
+  forget(region: RegionKey, application: ResourceId): void {
+    const circuit = this.#circuitOf(region);
     for (const set of [circuit.known, circuit.failing, circuit.broken]) set.delete(application);
-    this.#stopLooking(circuit, application);
+    this.#endProbe(circuit, application);
   }
 
   /** Ends the probe of an application, so that the next one may probe at once. */
-  #stopLooking(circuit: Circuit, application: ResourceId): void {
+  #endProbe(circuit: Circuit, application: ResourceId): void {
     const { open } = circuit;
-    if (open?.by === application) circuit.open = { untilMs: this.#clock.monotonic(), by: undefined, looks: open.looks };
+    if (open?.by === application)
+      circuit.open = { untilMs: this.#clock.monotonic(), by: undefined, failedProbes: open.failedProbes };
   }
 }
 

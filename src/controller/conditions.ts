@@ -36,6 +36,9 @@ export interface Findings {
   readonly health: ConditionState;
 }
 
+/** Reason while a write in doubt waits for the end of its settle window. */
+const IN_SETTLE_WINDOW = 'Settling';
+
 /** Returns conditions with revision and time. A condition whose status stays the same keeps its time. */
 export function withSince(
   states: ConditionStates,
@@ -58,7 +61,7 @@ export const yes = (reason: string, message = ''): ConditionState => ({ status: 
 export const unknown = (reason: string, message = ''): ConditionState => ({ status: 'Unknown', reason, message });
 
 /** Conditions before the first observation. */
-export const unseen: ConditionStates = {
+export const notObserved: ConditionStates = {
   Ready: unknown('NotObserved', 'not observed yet'),
   Reconciling: yes('Queued', 'its first pass is due'),
   Stalled: no('Queued'),
@@ -82,14 +85,14 @@ const ABSENT: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns the state of an application that could not be observed: the platform does not have it, or gave no answer. */
-function unread(error: PortolanError | undefined, otherwise?: string): ConditionState {
+function unobserved(error: PortolanError | undefined, otherwise?: string): ConditionState {
   const isAbsent = error !== undefined && ABSENT.has(error.code);
   return unknown(isAbsent ? 'NotFound' : 'Unreachable', error?.message ?? otherwise);
 }
 
 function ready(findings: Findings): ConditionState {
   const { plan, error, pause, approval, waits, drifts, inDoubt } = findings;
-  if (plan === undefined) return unread(error, pauseMessage(pause));
+  if (plan === undefined) return unobserved(error, pauseMessage(pause));
   if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
   const [hold] = plan.holds;
   if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
@@ -124,25 +127,25 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
       'ApprovalNeeded',
       approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; '),
     );
-  const hold = plan?.holds.find(needsPerson);
+  const hold = plan?.holds.find(requiresManualAction);
   if (hold !== undefined) return stalled('Held', `${hold.message} ${hold.remedy}`);
   if (pause?.type === 'suspended') return stalled('Suspended', pauseMessage(pause));
-  if (error !== undefined && isForPeople(error))
+  if (error !== undefined && requiresOperator(error))
     return stalled('Failing', `${error.message} ${error.remedy}`, retrying);
   if (error !== undefined || failed.size > 0) return { Stalled: no('Retrying'), Reconciling: retrying };
   if (pause !== null) return { Stalled: no('Paused'), Reconciling: no('Paused', pauseMessage(pause)) };
-  const settling = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is checked again' : undefined);
-  if (settling !== undefined) return { Stalled: no('Settling'), Reconciling: yes('Settling', settling) };
+  const doubt = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is checked again' : undefined);
+  if (doubt !== undefined) return { Stalled: no(IN_SETTLE_WINDOW), Reconciling: yes(IN_SETTLE_WINDOW, doubt) };
   const isBusy = plan !== undefined && plan.actions.length + plan.deferred.length + waits.length > 0;
   return { Stalled: no('Progressing'), Reconciling: isBusy ? yes('Progressing') : no('Idle') };
 }
 
 /** Returns whether a hold requires manual action: it has no time at which it ends. */
-function needsPerson({ untilMs }: Hold): boolean {
+function requiresManualAction({ untilMs }: Hold): boolean {
   return untilMs === undefined;
 }
 
-function isForPeople({ disposition }: PortolanError): boolean {
+function requiresOperator({ disposition }: PortolanError): boolean {
   return disposition === 'invalid' || disposition === 'ask-human';
 }
 
@@ -215,13 +218,13 @@ function resourceConditions(
       no('Suspended'),
       yes('Suspended'),
     );
-  if (plan === undefined) return stands(unread(error), yes('Retrying'), no('Retrying'));
+  if (plan === undefined) return stands(unobserved(error), yes('Retrying'), no('Retrying'));
   const hold = plan.holds.find(isOf);
   if (hold !== undefined)
-    return needsPerson(hold)
+    return requiresManualAction(hold)
       ? stands(no('Held', hold.message), no('Held'), yes('Held', hold.remedy))
-      : stands(no('Held', hold.message), yes('Settling', hold.message), no('Settling'));
-  if (inDoubt.has(id)) return stands(no('InDoubt'), yes('Settling'), no('Settling'));
+      : stands(no('Held', hold.message), yes(IN_SETTLE_WINDOW, hold.message), no(IN_SETTLE_WINDOW));
+  if (inDoubt.has(id)) return stands(no('InDoubt'), yes(IN_SETTLE_WINDOW), no(IN_SETTLE_WINDOW));
   const failure = failed.get(id);
   if (failure !== undefined) return stands(no('Failing', failure), yes('Retrying'), no('Retrying'));
   const actions = plan.actions.filter((action) => isOf(action) && action.continues === undefined);

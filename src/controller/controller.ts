@@ -5,18 +5,18 @@ import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
-import { type Core, expected } from './core.ts';
+import { type Core, logExpected } from './core.ts';
 import { createEventLog, draftEvent } from './events.ts';
 import { follow } from './following.ts';
 import { Gates } from './gates.ts';
 import { Intake } from './intake.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
-import { keepRecord, type AppRecord } from './ledger-records.ts';
+import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { WorkQueue } from './queue.ts';
-import { AGE_EVERY_MS, watch } from './removal-age.ts';
+import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import { createSlots } from './slots.ts';
-import { work } from './worker.ts';
+import { workOn } from './worker.ts';
 
 /**
  * Time for the first reading of the source. After that, the controller continues with the source that an earlier
@@ -28,7 +28,7 @@ const BURST_MAX = 8;
 /** The elapsed time of the budgets is saved every so many minutes. */
 const BUDGET_EVERY = 10;
 /** Delay before a failed change of the source is retried. */
-const AGAIN_MS = 5_000;
+const RETRY_MS = 5_000;
 
 /** Creates what passes, the intake and the API share. */
 function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
@@ -43,7 +43,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     queue: new WorkQueue({
       ...options,
       concurrency: slots.concurrency,
-      onError: (key, error) => log.error(`a bug in Portolan: ${faultOf(error)}`, { application: key }),
+      onError: (key, error) => log.error(`a bug in Portolan: ${bugText(error)}`, { application: key }),
     }),
     records: new Map(),
     claims: new Map(),
@@ -73,18 +73,18 @@ export class Controller {
   readonly #passes = new Set<Promise<void>>();
   /** Runs changes of the source and of the configuration one after another. */
   #turn: Promise<void> = Promise.resolve();
-  #isAgainDue = false;
+  #isRetryDue = false;
   /** Passes that started since the event loop last turned. */
   #burst = 0;
   #turned: Promise<void> | undefined;
   /** The source could not be read, accepted or followed since removals last resumed. */
-  #hasWaited = false;
+  #areRemovalsWaiting = false;
 
   constructor(options: ControllerOptions) {
     const lost = Promise.withResolvers<PortolanError>();
     this.lost = lost.promise;
     this.#options = options;
-    const retrySource = () => void this.#inTurn(() => this.#retrySource());
+    const retrySource = () => void this.#runInTurn(() => this.#retrySource());
     this.#core = createCore(options, { stop: this.#stop.signal, lose: lost.resolve, retrySource });
     this.api = createApi(this.#core, options.clock.now());
   }
@@ -94,17 +94,17 @@ export class Controller {
     const message = `portolan ${version} watches ${feed.location}`;
     this.#core.events.publish(draftEvent('controller.started', 'info', message, { detail: { version, source } }));
     this.#core.queue.start(async (id, because) => {
-      await this.#breathe();
-      const pass = work(this.#core, id, because);
+      await this.#letEventLoopTurn();
+      const pass = workOn(this.#core, id, because);
       this.#passes.add(pass);
       await pass.finally(() => this.#passes.delete(pass));
     });
-    feed.start((state) => this.#tell(state));
-    this.#keepTime().catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${faultOf(error)}`);
+    feed.start((state) => this.#takeState(state));
+    this.#saveTimes().catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
     });
     after(clock, FIRST_READING_MS, this.#stop.signal, () => {
-      void this.#inTurn(async () => follow(this.#core, await this.#core.intake.restore()));
+      void this.#runInTurn(async () => follow(this.#core, await this.#core.intake.restore()));
     });
   }
 
@@ -116,7 +116,7 @@ export class Controller {
     this.#stop.abort(new Error('the controller stops'));
     this.#core.events.publish(draftEvent('controller.draining', 'info', 'the controller stops: no new work starts'));
     const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
-      .then(() => this.#core.intake.settled())
+      .then(() => this.#core.intake.whenSaved())
       .then(() => true);
     const { drainTimeoutMs: drainMs } = this.#core.configuration.settings.controller;
     const giveUp = new AbortController();
@@ -136,11 +136,11 @@ export class Controller {
   /** Replaces the configuration. Resolves when no pass uses the former configuration. */
   async reload(configuration: ControllerConfiguration): Promise<void> {
     let former: readonly Promise<void>[] = [];
-    await this.#inTurn(async () => {
+    await this.#runInTurn(async () => {
       former = [...this.#passes];
       this.#core.configuration = configuration;
       this.#core.events.publish(draftEvent('controller.reloaded', 'info', 'the configuration was reloaded'));
-      await follow(this.#core, await this.#core.intake.again());
+      await follow(this.#core, await this.#core.intake.reconsider());
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });
     await Promise.allSettled(former);
@@ -150,7 +150,7 @@ export class Controller {
    * Lets the event loop turn after every few passes: passes that find everything in shared readings never wait by
    * themselves.
    */
-  async #breathe(): Promise<void> {
+  async #letEventLoopTurn(): Promise<void> {
     this.#burst += 1;
     if (this.#burst <= BURST_MAX) return;
     this.#turned ??= this.#options.clock.sleep(0).then(() => {
@@ -161,23 +161,23 @@ export class Controller {
   }
 
   /**
-   * Schedules another attempt to follow the last reading, for example after a failed write to the ledger. The feed does
+   * Schedules another attempt at the last reading, for example after a failed write to the ledger. The feed does
    * not report a reading twice.
    */
-  #againSoon(): void {
-    if (this.#isAgainDue) return;
-    this.#isAgainDue = true;
-    after(this.#options.clock, AGAIN_MS, this.#stop.signal, () => {
-      this.#isAgainDue = false;
-      void this.#inTurn(async () => {
-        await follow(this.#core, await this.#core.intake.again());
-        this.#goOnRemoving();
+  #retryLater(): void {
+    if (this.#isRetryDue) return;
+    this.#isRetryDue = true;
+    after(this.#options.clock, RETRY_MS, this.#stop.signal, () => {
+      this.#isRetryDue = false;
+      void this.#runInTurn(async () => {
+        await follow(this.#core, await this.#core.intake.reconsider());
+        this.#resumeRemovals();
       });
     });
   }
 
   /** Runs a change after those before it. An expected error is logged, and the change is retried. */
-  #inTurn(change: () => Promise<void>): Promise<void> {
+  #runInTurn(change: () => Promise<void>): Promise<void> {
     this.#turn = this.#turn.then(async () => {
       if (this.#stop.signal.aborted) return;
       try {
@@ -185,10 +185,10 @@ export class Controller {
       } catch (error) {
         if (this.#stop.signal.aborted && error instanceof PortolanError) return;
         if (error instanceof PortolanError) {
-          expected(this.#core, error);
-          this.#hasWaited = true;
-          this.#againSoon();
-        } else this.#options.log.error(`a bug in Portolan: ${faultOf(error)}`);
+          logExpected(this.#core, error);
+          this.#areRemovalsWaiting = true;
+          this.#retryLater();
+        } else this.#options.log.error(`a bug in Portolan: ${bugText(error)}`);
       }
     });
     return this.#turn;
@@ -198,47 +198,47 @@ export class Controller {
    * Requeues applications with pending removals once the source can be read again. They are decided by the present
    * source and permissions.
    */
-  #goOnRemoving(): void {
-    if (!this.#hasWaited || !this.#core.intake.isStanding) return;
-    this.#hasWaited = false;
+  #resumeRemovals(): void {
+    if (!this.#areRemovalsWaiting || !this.#core.intake.isCurrent) return;
+    this.#areRemovalsWaiting = false;
     for (const { id, kept } of this.#core.records.values())
       if (Object.keys(kept.goneForMs).length > 0) this.#core.queue.add(id, 'the source can be read again', 'routine');
   }
 
   /** Adds the time since the last call to the age of each pending removal. */
-  #growOlder(): readonly AppRecord[] {
+  #ageRemovals(): readonly AppRecord[] {
     const { pruneAfterMs } = this.#core.configuration.settings.controller;
     const waiting = [...this.#core.records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
     for (const record of waiting)
-      watch(record, this.#options.clock.monotonic(), this.#core.intake.isStanding, pruneAfterMs);
+      addAge(record, this.#options.clock.monotonic(), this.#core.intake.isCurrent, pruneAfterMs);
     return waiting;
   }
 
   /** Saves the age of removals and of budgets every minute until the controller stops. */
-  async #keepTime(): Promise<void> {
+  async #saveTimes(): Promise<void> {
     for (let minutes = 1; !this.#stop.signal.aborted; minutes += 1) {
       await this.#options.clock.sleep(AGE_EVERY_MS, this.#stop.signal);
       try {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
         if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await this.#core.budget.keepTime(platform);
-        for (const record of this.#growOlder()) await keepRecord(this.#core.sourceLedger, record);
+        for (const record of this.#ageRemovals()) await saveRecord(this.#core.sourceLedger, record);
       } catch (error) {
-        expected(this.#core, error);
+        logExpected(this.#core, error);
       }
     }
   }
 
-  #tell(state: SourceState): Promise<void> {
-    return this.#inTurn(async () => {
-      this.#growOlder();
+  #takeState(state: SourceState): Promise<void> {
+    return this.#runInTurn(async () => {
+      this.#ageRemovals();
       const taken = await this.#core.intake.take(state);
-      this.#hasWaited ||= !this.#core.intake.isStanding;
+      this.#areRemovalsWaiting ||= !this.#core.intake.isCurrent;
       // A process that has just started may find a source that it cannot accept.
       await follow(
         this.#core,
         taken ?? (this.#core.intake.accepted === undefined ? await this.#core.intake.restore() : undefined),
       );
-      this.#goOnRemoving();
+      this.#resumeRemovals();
     });
   }
 
@@ -252,6 +252,6 @@ export class Controller {
   }
 }
 
-function faultOf(error: unknown): string {
+function bugText(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

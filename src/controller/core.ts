@@ -100,7 +100,7 @@ export function publish(
 }
 
 /** Reports a milestone to the observer, once for each application and revision that changed it. */
-export function milestone({ options }: Core, record: AppRecord, reached: MilestoneFacts['milestone']): void {
+export function reachMilestone({ options }: Core, record: AppRecord, reached: MilestoneFacts['milestone']): void {
   const { changedRevision: revision, committedMs, observedMs } = record;
   if (record.reached.revision !== revision) record.reached = { revision, milestones: new Set() };
   if (record.reached.milestones.has(reached)) return;
@@ -116,7 +116,7 @@ export function milestone({ options }: Core, record: AppRecord, reached: Milesto
 }
 
 /** Logs an expected error. @throws any other error, which is a bug. */
-export function expected(core: Core, error: unknown): void {
+export function logExpected(core: Core, error: unknown): void {
   if (!(error instanceof PortolanError)) throw error;
   if (isLedgerLost(error)) core.lose(error);
   core.options.log.error(error.message, { code: error.code, remedy: error.remedy });

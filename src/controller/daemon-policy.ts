@@ -18,8 +18,8 @@ import { sharedScope } from '../reconcile/survey.ts';
 import type { Account } from './account.ts';
 import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions } from './core.ts';
-import { keepFact, keepRecord, type AppRecord } from './ledger-records.ts';
-import { keepGone, remainingMs, watch } from './removal-age.ts';
+import { saveFact, saveRecord, type AppRecord } from './ledger-records.ts';
+import { addAge, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
 export interface Passed {
@@ -31,7 +31,7 @@ export interface Passed {
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
   /** When the first pending removal has been gone from the source for long enough. */
-  readonly ripeMs: EpochMs | undefined;
+  readonly nextRemovalMs: EpochMs | undefined;
 }
 
 /** Permits what the settings, the source and an operator's approval permit. */
@@ -53,7 +53,7 @@ export class DaemonPolicy implements PassPolicy {
   #isApproved: boolean | undefined;
   #digest = '';
   #nowMs: EpochMs = 0;
-  #keeps: readonly Refusal[] = [];
+  #removalRefusals: readonly Refusal[] = [];
   #named: (action: Action) => boolean = () => false;
   #mayRemove = false;
   readonly #limits: GuardLimits;
@@ -90,15 +90,16 @@ export class DaemonPolicy implements PassPolicy {
     this.#prepared = prepared;
     this.#planned(prepared);
     const removals = prepared.plan.actions.filter((action) => action.prune);
-    watch(record, options.clock.monotonic(), this.#isStanding(), this.#pruneAfterMs);
-    keepGone(record, removals, movedOf(options.kinds, prepared, this.#source));
+    addAge(record, options.clock.monotonic(), this.#isCurrent(), this.#pruneAfterMs);
+    setPendingRemovals(record, removals, movedOf(options.kinds, prepared, this.#source));
     this.#pause = gates.pauseOf(record, prepared.scope);
     if (this.#pause !== null) return this.#pause;
     this.#nowMs = options.clock.now();
     this.#named = approvalOf(prepared.plan);
-    this.#keeps = this.#isApproved === true || removals.length === 0 ? [] : intake.keeps(removals.length);
+    this.#removalRefusals =
+      this.#isApproved === true || removals.length === 0 ? [] : intake.removalRefusals(removals.length);
     // Nothing is removed in the first pass of a process, or while the present source is unknown.
-    this.#mayRemove = record.passes > 1 && this.#isStanding() && this.#keeps.length === 0;
+    this.#mayRemove = record.passes > 1 && this.#isCurrent() && this.#removalRefusals.length === 0;
     return 'go';
   }
 
@@ -123,28 +124,28 @@ export class DaemonPolicy implements PassPolicy {
       // An approval is valid for one pass. The rest of the plan is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
       this.#record.approvedSnapshot = world.snapshot;
-      await keepRecord(sourceLedger, this.#record);
+      await saveRecord(sourceLedger, this.#record);
       return unlimited;
     }
     const reserved = this.#account.reserve({ scope, actions, ours }, this.#limits);
-    if (!('settle' in reserved)) return reserved;
+    if (!('confirm' in reserved)) return reserved;
     const expenses = expensesOf(options.kinds, prepared, actions, this.#source, this.#record.kept.moved);
     try {
       // Spent before anything is sent: a process that dies in between has spent what it may have sent.
       const refusals = await budget.spend(scope.platform, expenses, this.#revision, false);
       if (refusals.length > 0) {
-        reserved.settle(new Set());
+        reserved.confirm(new Set());
         return refusals;
       }
-      await this.#keepAccount();
+      await this.#saveAccount();
     } catch (error) {
-      reserved.settle(new Set());
+      reserved.confirm(new Set());
       throw error;
     }
     return {
       settle: async (outcome) => {
-        reserved.settle(new Set(sentOf(outcome).map(({ id }) => id)));
-        await this.#keepAccount();
+        reserved.confirm(new Set(sentOf(outcome).map(({ id }) => id)));
+        await this.#saveAccount();
         await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), this.#revision);
       },
     };
@@ -156,14 +157,14 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   /** Returns the result of the pass with pause, approval and the time of the next removal. */
-  findings(outcome: Outcome): Passed {
+  conclude(outcome: Outcome): Passed {
     const found = {
       outcome,
       prepared: this.#prepared,
       seen: this.#seen,
       pause: this.#pause,
       approval: null,
-      ripeMs: undefined,
+      nextRemovalMs: undefined,
     };
     if (outcome.type === 'unobserved') return { ...found, prepared: undefined, seen: undefined, pause: null };
     if (this.#pause !== null) return found;
@@ -173,24 +174,25 @@ export class DaemonPolicy implements PassPolicy {
     }
     const kept = outcome.plan.actions.filter((action) => action.prune);
     if (kept.length === 0) return found;
-    if (this.#keeps.length > 0) return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#keeps) };
-    if (!this.#isStanding()) return found;
+    if (this.#removalRefusals.length > 0)
+      return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#removalRefusals) };
+    if (!this.#isCurrent()) return found;
     const leftMs = Math.min(...kept.map((action) => this.#remainingMs(action)));
-    return { ...found, ripeMs: this.#core.options.clock.now() + Math.max(1000, leftMs) };
+    return { ...found, nextRemovalMs: this.#core.options.clock.now() + Math.max(1000, leftMs) };
   }
 
   /**
    * Returns whether the plan was made from the present source, as far as is known. An application that has not followed
    * the last commit has a plan of an earlier revision.
    */
-  #isStanding(): boolean {
+  #isCurrent(): boolean {
     const { intake } = this.#core;
-    return intake.isStanding && this.#record.snapshot === intake.accepted?.snapshot;
+    return intake.isCurrent && this.#record.snapshot === intake.accepted?.snapshot;
   }
 
   /** Saves what is spent of the allowance, unless another snapshot was accepted meanwhile. */
-  async #keepAccount(): Promise<void> {
-    if (this.#account === this.#core.account) await keepFact(this.#core.sourceLedger, 'account', this.#account.state);
+  async #saveAccount(): Promise<void> {
+    if (this.#account === this.#core.account) await saveFact(this.#core.sourceLedger, 'account', this.#account.state);
   }
 
   #remainingMs({ object }: Action): number {

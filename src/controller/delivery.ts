@@ -68,7 +68,7 @@ const DELAY_MS_MAX = 60_000;
 const BURST_MAX = 5;
 
 /** The answer or failure of one attempt that a retry may better. Used in this file only. */
-class PassingFailure extends Error {
+class TemporaryFailure extends Error {
   readonly answer: OutboundAnswer | undefined;
 
   constructor(message: string, answer?: OutboundAnswer) {
@@ -91,7 +91,7 @@ export class Delivery<T> {
   readonly #finished: Promise<void>;
   #closing = false;
   #overflowing = false;
-  #ring: () => void = () => {};
+  #wakeUp: () => void = () => {};
 
   constructor(options: DeliveryOptions<T>) {
     this.#options = options;
@@ -126,13 +126,13 @@ export class Delivery<T> {
         );
       this.#overflowing = true;
     }
-    this.#ring();
+    this.#wakeUp();
   }
 
   /** Rejects new items, sends those that wait within `graceMs`, and drops the rest. */
   async close(graceMs: number): Promise<void> {
     this.#closing = true;
-    this.#ring();
+    this.#wakeUp();
     const done = new AbortController();
     after(this.#options.clock, graceMs, done.signal, () => this.#over.abort(new Error('the grace is over')));
     await this.#finished;
@@ -145,7 +145,7 @@ export class Delivery<T> {
     for (;;) {
       if (this.#waiting.size === 0 && this.#closing) return;
       if (this.#waiting.size === 0) this.#overflowing = false;
-      if (this.#waiting.size === 0) await new Promise<void>((resolve) => (this.#ring = resolve));
+      if (this.#waiting.size === 0) await new Promise<void>((resolve) => (this.#wakeUp = resolve));
       const [next] = this.#waiting;
       if (next === undefined) continue;
       if (this.#options.isNews?.(next[1]) === false) {
@@ -182,7 +182,7 @@ async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSig
     const message = options.write(item);
     if (message === undefined) return undefined;
     const answer = await post(message, options.timeoutMs, signal).catch((error: unknown) => {
-      if (error instanceof OutboundError && error.code !== 'ABORTED') throw new PassingFailure(error.message);
+      if (error instanceof OutboundError && error.code !== 'ABORTED') throw new TemporaryFailure(error.message);
       throw error;
     });
     return endingOf(answer, options);
@@ -193,7 +193,7 @@ async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSig
       retries: RETRIES_MAX,
       minTimeout: 0,
       shouldRetry: async ({ error, attemptNumber }) => {
-        if (!(error instanceof PassingFailure) || signal.aborted) return false;
+        if (!(error instanceof TemporaryFailure) || signal.aborted) return false;
         const asked = retryAfterMs(error.answer?.retryAfter ?? null, clock);
         const delayMs = asked ?? backoffMs(attemptNumber, DELAY_MS_FIRST, DELAY_MS_MAX, random);
         if (clock.monotonic() + delayMs >= deadlineMs) return false;
@@ -203,7 +203,7 @@ async function deliver<T>(item: T, options: DeliveryOptions<T>, signal: AbortSig
     });
   } catch (error) {
     if (signal.aborted) return { type: 'not-sent', reason: 'shutdown', why: 'the process ends' };
-    if (error instanceof PassingFailure) return { type: 'not-sent', reason: 'failed', why: error.message };
+    if (error instanceof TemporaryFailure) return { type: 'not-sent', reason: 'failed', why: error.message };
     if (error instanceof PortolanError)
       return { type: 'not-sent', reason: 'refused', why: `${error.message}. ${error.remedy}` };
     return { type: 'not-sent', reason: 'refused', why: String(error) };
@@ -214,7 +214,7 @@ function endingOf<T>(answer: OutboundAnswer, { isGood, redact }: DeliveryOptions
   const { status, text } = answer;
   if ((status >= 200 && status < 300) || isGood?.(answer) === true) return { type: 'sent' };
   const why = `it answered ${status}${text === '' ? '' : `: ${safeLine(redact(text)).slice(0, 300)}`}`;
-  if (status === 408 || status === 429 || status >= 500) throw new PassingFailure(why, answer);
+  if (status === 408 || status === 429 || status >= 500) throw new TemporaryFailure(why, answer);
   const hint = status >= 300 && status < 400 ? ' (redirects are not followed: configure the address it leads to)' : '';
   return { type: 'not-sent', reason: 'refused', why: why + hint };
 }

@@ -18,7 +18,7 @@ export function driftOf(plan: ScopePlan): ReadonlyMap<ResourceId, readonly Field
 }
 
 /** Returns the drift after an observation, and which of it began or ended. */
-export function followDrift(former: readonly ResourceStatus[], plan: ScopePlan, nowMs: EpochMs) {
+export function trackDrift(former: readonly ResourceStatus[], plan: ScopePlan, nowMs: EpochMs) {
   const before = new Map(former.flatMap(({ id, drift }) => (drift === null ? [] : [[id, drift] as const])));
   const drifts = new Map<ResourceId, Drift>();
   const news: { readonly type: 'detected' | 'gone'; readonly resource: ResourceId; readonly drift: Drift }[] = [];

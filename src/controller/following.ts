@@ -7,18 +7,18 @@ import { someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
-import { unseen, withSince } from './conditions.ts';
-import { type Core, milestone } from './core.ts';
+import { notObserved, withSince } from './conditions.ts';
+import { type Core, reachMilestone } from './core.ts';
 import { draftEvent } from './events.ts';
-import type { Taken } from './intake.ts';
-import { keepFact, restoreFact, restoreRecord, standing, type AppRecord, nothingKept } from './ledger-records.ts';
+import type { AcceptedReading } from './intake.ts';
+import { saveFact, restoreFact, restoreRecord, withoutTimes, type AppRecord, nothingKept } from './ledger-records.ts';
 import { workOf } from '../reconcile/work.ts';
 
 /** A shared reading is never the basis of a write, so its age only delays the detection of drift. */
 const SHARED_READINGS_AGE_MS = 15_000;
 
 /** Applications that are processed before the event loop turns. They take a few ms. */
-const PART = 256;
+const PART_SIZE = 256;
 
 /** Up to this many changed applications are read one by one. A listing would read all applications. */
 const ALONE_MAX = 8;
@@ -27,20 +27,20 @@ const ALONE_MAX = 8;
 const NAMED_MAX = 20;
 
 /** Makes the accepted source the desired state, and requeues the applications that changed. */
-export async function follow(core: Core, taken: Taken | undefined): Promise<void> {
-  if (taken === undefined) return;
+export async function follow(core: Core, latest: AcceptedReading | undefined): Promise<void> {
+  if (latest === undefined) return;
   const { records, queue, account } = core;
-  const { accepted } = taken;
+  const { accepted } = latest;
   const isNew = account.state.snapshot !== accepted.snapshot;
   const turn = (): Promise<void> => core.options.clock.sleep(0);
   const works = groupByApplication(accepted.desired).map(workOf);
-  if (works.length >= PART) await turn();
+  if (works.length >= PART_SIZE) await turn();
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
   const added = new Map<ResourceId, AppRecord>();
   for (const work of works) {
     if (records.has(work.application.id)) continue;
     added.set(work.application.id, await newRecord(core, work));
-    if (added.size % PART === 0) await turn();
+    if (added.size % PART_SIZE === 0) await turn();
   }
   if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
   core.shared = createSharedReadings(
@@ -50,37 +50,37 @@ export async function follow(core: Core, taken: Taken | undefined): Promise<void
   );
   const wanted = new Set(works.map((work) => work.application.id));
   const removed = [...records.keys()].filter((id) => !wanted.has(id));
-  for (const id of removed) drop(core, id);
-  if (works.length >= PART) await turn();
+  for (const id of removed) remove(core, id);
+  if (works.length >= PART_SIZE) await turn();
   const changed: ResourceId[] = [];
   for (const work of works) {
     const { id } = work.application;
     const known = records.get(id);
     const record = known ?? (added.get(id) as AppRecord);
     records.set(id, record);
-    if (known !== undefined && isSameWork(known.work, work)) stay(record, taken);
+    if (known !== undefined && isSameWork(known.work, work)) moveUnchanged(record, latest);
     else {
-      change(core, record, work, taken);
+      applyChange(core, record, work, latest);
       record.isAlone = known !== undefined;
       changed.push(record.id);
-      if (changed.length % PART === 0) await turn();
+      if (changed.length % PART_SIZE === 0) await turn();
     }
   }
   // For many applications, a listing or two finds those that are in sync already.
   if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
   for (const [count, id] of changed.entries()) {
-    if ((count + 1) % PART === 0) await turn();
+    if ((count + 1) % PART_SIZE === 0) await turn();
     // A new commit ends the backoff of earlier failures.
     queue.restart(id, 'git');
   }
-  if (isNew || changed.length + removed.length > 0) tellAccepted(core, taken, changed, removed);
+  if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);
 }
 
 /**
  * Moves an unchanged application to the new revision. If it was in sync with the former revision, it is in sync with
  * this one.
  */
-function stay(record: AppRecord, { accepted }: Taken): void {
+function moveUnchanged(record: AppRecord, { accepted }: AcceptedReading): void {
   const { conditions, lastAppliedRevision } = record.status;
   if (lastAppliedRevision === record.revision && conditions.some(isReady))
     record.status = { ...record.status, lastAppliedRevision: accepted.revision };
@@ -88,7 +88,7 @@ function stay(record: AppRecord, { accepted }: Taken): void {
   record.snapshot = accepted.snapshot;
 }
 
-function change(core: Core, record: AppRecord, work: Work, { accepted, reading }: Taken): void {
+function applyChange(core: Core, record: AppRecord, work: Work, { accepted, reading }: AcceptedReading): void {
   release(core, record);
   const { labels, spec } = work.application;
   record.work = work;
@@ -99,7 +99,7 @@ function change(core: Core, record: AppRecord, work: Work, { accepted, reading }
   record.isFresh = true;
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
-  milestone(core, record, 'observed');
+  reachMilestone(core, record, 'observed');
 }
 
 function isReady({ type, status }: Condition): boolean {
@@ -124,7 +124,7 @@ function isSameResource(left: Resource, right: Resource): boolean {
   return same(left.spec, right.spec) && same(left.labels, right.labels) && same(left.annotations, right.annotations);
 }
 
-function drop(core: Core, id: ResourceId): void {
+function remove(core: Core, id: ResourceId): void {
   const record = core.records.get(id);
   if (record !== undefined) release(core, record);
   core.records.delete(id);
@@ -143,7 +143,7 @@ async function openAccount(core: Core, snapshot: string, owned: number): Promise
   const spent = await restoreFact<AccountState>(core.sourceLedger, 'account');
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
   // Shares count from the objects at the time of acceptance, also after a restart.
-  await keepFact(core.sourceLedger, 'account', state);
+  await saveFact(core.sourceLedger, 'account', state);
   core.account = createAccount(state);
 }
 
@@ -157,7 +157,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     platform: spec.platform,
     region: spec.region,
     labels,
-    conditions: withSince(unseen, [], null, nowMs),
+    conditions: withSince(notObserved, [], null, nowMs),
     pause: null,
     approval: null,
     pending: null,
@@ -184,7 +184,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     status,
     kept,
     observed: null,
-    written: stored === undefined ? '' : standing({ status, kept }),
+    written: stored === undefined ? '' : withoutTimes({ status, kept }),
     watchedMs: undefined,
     approvedSnapshot: undefined,
     passes: 0,
@@ -195,14 +195,14 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
   };
 }
 
-function tellAccepted(
+function reportAccepted(
   { options, events, records }: Core,
-  { accepted }: Taken,
+  { accepted }: AcceptedReading,
   changed: readonly ResourceId[],
   removed: readonly ResourceId[],
 ): void {
-  const keeps = accepted.keeps(1).map(({ message, override }) => `${message} (${override})`);
-  const isQuiet = removed.length + keeps.length === 0;
+  const refusals = accepted.removalRefusals(1).map(({ message, override }) => `${message} (${override})`);
+  const isQuiet = removed.length + refusals.length === 0;
   const message = [
     `${accepted.revision}: ${changed.length} of ${records.size} applications changed`,
     ...(removed.length === 0
@@ -210,7 +210,7 @@ function tellAccepted(
       : [
           `removed from git, and unmanaged from now on (their resources stay on the platform): ${someOf(removed, NAMED_MAX)}`,
         ]),
-    ...(keeps.length === 0 ? [] : [`removals are refused: ${keeps.join('; ')}`]),
+    ...(refusals.length === 0 ? [] : [`removals are refused: ${refusals.join('; ')}`]),
   ].join('. ');
   options.log[isQuiet ? 'info' : 'warn'](message);
   const detail = { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) };

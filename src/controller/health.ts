@@ -104,15 +104,15 @@ export function healthDetail(before: ConditionState | undefined, after: Conditio
 }
 
 /** Time between two observations of an install or a change that must become ready. */
-export const LOOK_EVERY_MS = 5_000;
+export const CHECK_EVERY_MS = 5_000;
 /** Samples that are enough for a mean. */
 const SAMPLES = 60;
 const STEP_SECONDS_MIN = 15;
 
-export interface HealthLook {
+export interface HealthResult {
   readonly health: ConditionState;
   /** When a better answer is expected. */
-  readonly healthLookMs: EpochMs | undefined;
+  readonly healthCheckMs: EpochMs | undefined;
 }
 
 /**
@@ -120,35 +120,35 @@ export interface HealthLook {
  * manifest over the time after its last change. It is read after a change and once per process, so an application in
  * sync needs no request for it. Health that cannot be read is Unknown, which is not a failure.
  */
-export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthLook> {
+export async function healthAfter(core: Core, record: AppRecord, { prepared, outcome }: Passed): Promise<HealthResult> {
   const { options, configuration } = core;
   const nowMs = options.clock.now();
-  const settled = (health: ConditionState): HealthLook => ({ health, healthLookMs: undefined });
+  const conclude = (health: ConditionState): HealthResult => ({ health, healthCheckMs: undefined });
   if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
     record.kept = { ...record.kept, changedMs: nowMs };
     // Records from before a change say nothing about the time after it.
-    return { health: unknown('Progressing', 'it was changed just now'), healthLookMs: nowMs + LOOK_EVERY_MS };
+    return { health: unknown('Progressing', 'it was changed just now'), healthCheckMs: nowMs + CHECK_EVERY_MS };
   }
-  if (prepared === undefined) return settled(unknown('Unreachable', 'it could not be observed'));
+  if (prepared === undefined) return conclude(unknown('Unreachable', 'it could not be observed'));
   const { changedMs } = record.kept;
   const former = record.status.conditions.find(({ type }) => type === 'Healthy');
   const isKnown = former !== undefined && former.status !== 'Unknown' && record.passes > 1;
-  if (changedMs === null && isKnown) return settled(former);
+  if (changedMs === null && isKnown) return conclude(former);
   const dueMs = changedMs === null ? null : changedMs + configuration.settings.controller.healthTimeoutMs;
   const byStatus = await healthByStatus(prepared, dueMs, nowMs);
-  if (byStatus.reason === 'Progressing') return { health: byStatus, healthLookMs: nowMs + LOOK_EVERY_MS };
+  if (byStatus.reason === 'Progressing') return { health: byStatus, healthCheckMs: nowMs + CHECK_EVERY_MS };
   const thresholds = record.work.application.spec.health ?? [];
   if (byStatus.status !== 'True' || thresholds.length === 0 || changedMs === null) {
     record.kept = { ...record.kept, changedMs: null };
-    return settled(byStatus);
+    return conclude(byStatus);
   }
   const untilMs = changedMs + longestMs(thresholds);
   if (nowMs < untilMs) {
     const message = `${byStatus.message}; its series are evaluated at ${new Date(untilMs).toISOString()}`;
-    return { health: unknown('Progressing', message), healthLookMs: untilMs };
+    return { health: unknown('Progressing', message), healthCheckMs: untilMs };
   }
   record.kept = { ...record.kept, changedMs: null };
-  return settled(await byMonitoring(core, record, prepared, changedMs, untilMs));
+  return conclude(await byMonitoring(core, record, prepared, changedMs, untilMs));
 }
 
 /** Returns the health by status; Unknown if the status cannot be read. */
@@ -162,7 +162,7 @@ async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs
 }
 
 /** Returns the components and series that the thresholds need; all components if one threshold applies to each. */
-function wantedOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQuestion, 'components' | 'items'> {
+function questionOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQuestion, 'components' | 'items'> {
   const items = [...new Set(thresholds.map(({ threshold }) => threshold.series))];
   const ids = new Map(thresholds.map(({ threshold, serviceId }) => [serviceId, threshold.component]));
   if (ids.has(undefined)) return { items };
@@ -191,7 +191,7 @@ async function byMonitoring(
   const stepSeconds = Math.max(STEP_SECONDS_MIN, Math.ceil((end - start) / SAMPLES));
   try {
     const client = configuration.client(scope.platform);
-    const monitoring = await readMonitoring(client, scope, { start, end, stepSeconds, ...wantedOf(thresholds) });
+    const monitoring = await readMonitoring(client, scope, { start, end, stepSeconds, ...questionOf(thresholds) });
     const verdict = thresholdHealth(thresholds, monitoring.monitors, fromMs);
     return { ...verdict, message: `${verdict.message} (source: ${sourceInWords(monitoring)})` };
   } catch (error) {

@@ -1,7 +1,7 @@
 /** An item of a heap. It stores its own index, so that it can be removed from the middle. */
 export interface HeapItem {
   /** Index in the heap, or -1. Only the heap writes it. */
-  place: number;
+  index: number;
 }
 
 /** A binary heap ordered by `isBefore`. Adding and removing an item costs O(log n). */
@@ -28,12 +28,12 @@ export class Heap<Item extends HeapItem> {
 
   /** @throws RangeError when the item is not in this heap, which is a bug of the caller. */
   remove(item: Item): void {
-    if (this.#items[item.place] !== item) throw new RangeError('the item is not in this heap');
-    const { place } = item;
+    if (this.#items[item.index] !== item) throw new RangeError('the item is not in this heap');
+    const { index } = item;
     const last = this.#items.pop();
-    item.place = -1;
+    item.index = -1;
     if (last === undefined || last === item) return;
-    this.#put(last, place);
+    this.#put(last, index);
     this.#rise(last);
     this.#sink(last);
   }
@@ -44,20 +44,20 @@ export class Heap<Item extends HeapItem> {
     return first;
   }
 
-  #put(item: Item, place: number): void {
-    this.#items[place] = item;
-    item.place = place;
+  #put(item: Item, index: number): void {
+    this.#items[index] = item;
+    item.index = index;
   }
 
   #swap(upper: Item, lower: Item): void {
-    const { place } = upper;
-    this.#put(upper, lower.place);
-    this.#put(lower, place);
+    const { index } = upper;
+    this.#put(upper, lower.index);
+    this.#put(lower, index);
   }
 
   #rise(item: Item): void {
     for (;;) {
-      const parent = this.#items[(item.place - 1) >> 1];
+      const parent = this.#items[(item.index - 1) >> 1];
       if (parent === undefined || parent === item || !this.#isBefore(item, parent)) return;
       this.#swap(parent, item);
     }
@@ -65,8 +65,8 @@ export class Heap<Item extends HeapItem> {
 
   #sink(item: Item): void {
     for (;;) {
-      const left = this.#items[2 * item.place + 1];
-      const right = this.#items[2 * item.place + 2];
+      const left = this.#items[2 * item.index + 1];
+      const right = this.#items[2 * item.index + 2];
       const child = right !== undefined && left !== undefined && this.#isBefore(right, left) ? right : left;
       if (child === undefined || !this.#isBefore(child, item)) return;
       this.#swap(item, child);

@@ -8,10 +8,10 @@ import { settleLost } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import { draftEvent } from './events.ts';
-import { keepSource, restoreSource } from './kept-source.ts';
+import { saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
 
-export interface Taken {
+export interface AcceptedReading {
   readonly accepted: AcceptedSource;
   readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
 }
@@ -24,14 +24,14 @@ export class Intake {
   #acceptedMs: number | null = null;
   #last: SourceReading | undefined;
   #error: StatusError | null = null;
-  #standing = false;
+  #isCurrent = false;
   /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
   /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
   /** False after the source of an earlier process exceeded a limit in this one. */
   #isRestorable = true;
-  #kept: Promise<void> = Promise.resolve();
+  #saving: Promise<void> = Promise.resolve();
 
   constructor(core: CoreBase) {
     this.#core = core;
@@ -42,9 +42,9 @@ export class Intake {
     return this.#accepted;
   }
 
-  /** Whether the accepted snapshot is the present source. */
-  get isStanding(): boolean {
-    return this.#standing;
+  /** True if the accepted snapshot is the present source. */
+  get isCurrent(): boolean {
+    return this.#isCurrent;
   }
 
   status(): SourceStatus {
@@ -60,17 +60,17 @@ export class Intake {
     };
   }
 
-  keeps(prunes: number): readonly Refusal[] {
-    return this.#accepted?.keeps(prunes) ?? [];
+  removalRefusals(prunes: number): readonly Refusal[] {
+    return this.#accepted?.removalRefusals(prunes) ?? [];
   }
 
   /**
    * Considers a state of the feed.
    * @returns the accepted source if it may have changed.
    */
-  async take(state: SourceState): Promise<Taken | undefined> {
+  async take(state: SourceState): Promise<AcceptedReading | undefined> {
     if (state.type === 'failed') {
-      this.#failed(state.error);
+      this.#reportFailed(state.error);
       return undefined;
     }
     const { reading } = state;
@@ -85,37 +85,37 @@ export class Intake {
   }
 
   /** Considers the last reading again, for example with a new configuration. */
-  async again(): Promise<Taken | undefined> {
+  async reconsider(): Promise<AcceptedReading | undefined> {
     return this.#last === undefined ? this.restore() : this.#consider(this.#last);
   }
 
   /** Retries a failed reading on request. Another failure is reported again. */
-  async retry(): Promise<Taken | undefined> {
+  async retry(): Promise<AcceptedReading | undefined> {
     this.#error = null;
-    return this.#isUnloadable ? this.again() : undefined;
+    return this.#isUnloadable ? this.reconsider() : undefined;
   }
 
   /** Resolves when the accepted source is saved for the next process. */
-  settled(): Promise<void> {
-    return this.#kept;
+  whenSaved(): Promise<void> {
+    return this.#saving;
   }
 
-  async #consider(reading: SourceReading): Promise<Taken | undefined> {
+  async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
     const { clock, log } = this.#core.options;
     const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);
     this.#isUnloadable = loaded instanceof PortolanError;
     if (loaded instanceof PortolanError) {
-      this.#failed(loaded);
+      this.#reportFailed(loaded);
       return undefined;
     }
     const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
       // After a failure of the ledger, the accepted source is older than the present one.
-      this.#standing = false;
+      this.#isCurrent = false;
       throw error;
     });
     if (acceptance.type === 'refused') {
-      this.#standing = false;
-      if (this.#error?.message !== acceptance.error.message) this.#tellRefused(acceptance, reading.revision);
+      this.#isCurrent = false;
+      if (this.#error?.message !== acceptance.error.message) this.#reportRefused(acceptance, reading.revision);
       this.#error = acceptance.error;
       return undefined;
     }
@@ -123,13 +123,13 @@ export class Intake {
     this.#allow = nothingAllowed;
     // An older reading that is considered again does not clear a failure to read the present source.
     this.#error = this.#failure;
-    this.#standing = this.#failure === null;
+    this.#isCurrent = this.#failure === null;
     const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
     this.#accepted = accepted;
     if (isNews) {
       this.#acceptedMs = clock.now();
-      this.#kept = this.#kept
-        .then(() => keepSource(this.#core.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
+      this.#saving = this.#saving
+        .then(() => saveSource(this.#core.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
         .catch((error: unknown) => {
           if (!(error instanceof PortolanError)) throw error;
           log.warn('the accepted source could not be saved for a restart', { why: error.message });
@@ -138,7 +138,7 @@ export class Intake {
     return { accepted, reading };
   }
 
-  #tellRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): void {
+  #reportRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): void {
     const { code, message, remedy } = error;
     this.#core.options.log.error(message, { code, remedy, revision });
     const shown = problems.slice(0, 20).map((problem) => {
@@ -157,9 +157,9 @@ export class Intake {
     return accept(reading, loaded, sourceLedger, allow);
   }
 
-  #failed({ code, message, remedy }: PortolanError): void {
+  #reportFailed({ code, message, remedy }: PortolanError): void {
     const { clock, log } = this.#core.options;
-    this.#standing = false;
+    this.#isCurrent = false;
     if (this.#error?.message !== message) {
       log.error(message, { code, remedy });
       const event = draftEvent('source.failed', 'error', `${message} ${remedy}`, { detail: { code } });
@@ -170,18 +170,18 @@ export class Intake {
   }
 
   /** Accepts the source that an earlier process saved, unless its meaning has changed since. */
-  async restore(): Promise<Taken | undefined> {
+  async restore(): Promise<AcceptedReading | undefined> {
     if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
     const { sourceLedger, options, events } = this.#core;
     const { source, clock, log, workbench } = options;
-    const kept = await restoreSource(sourceLedger);
+    const saved = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
-    if (kept === undefined || last?.id !== kept.snapshot) {
+    if (saved === undefined || last?.id !== saved.snapshot) {
       log.warn('an earlier process saved no source; waiting for the source', { source });
       return undefined;
     }
-    const reading = { revision: kept.revision, commit: null, observedMs: clock.now() };
-    const contents = workbench.unpack(kept.parts);
+    const reading = { revision: saved.revision, commit: null, observedMs: clock.now() };
+    const contents = workbench.unpack(saved.parts);
     const loaded = await contents.then((files) => files.load(this.#core.configuration)).catch(unreadable);
     if (loaded instanceof PortolanError) {
       log.error(loaded.message, { code: loaded.code, remedy: loaded.remedy });
@@ -201,8 +201,8 @@ export class Intake {
     const owned = await sourceLedger.ledger.objectCount({ source });
     // The feed may have delivered a reading meanwhile.
     if (this.#accepted !== undefined) return undefined;
-    const { revision } = kept;
-    this.#accepted = { desired, revision, snapshot, owned, keeps: () => [] };
+    const { revision } = saved;
+    this.#accepted = { desired, revision, snapshot, owned, removalRefusals: () => [] };
     this.#acceptedMs = last.acceptedMs;
     const message = `the source cannot be read yet; continuing with ${revision}, which was accepted before the restart, without removals`;
     const facts = { revision, detail: { snapshot, restored: true } };

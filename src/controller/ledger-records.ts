@@ -82,17 +82,17 @@ const TIMES: ReadonlySet<string> = new Set([
 ]);
 
 /** Returns status and `kept` as text without times, to find out whether they changed. */
-export function standing({ status, kept }: Stored): string {
+export function withoutTimes({ status, kept }: Stored): string {
   return JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
 }
 
 /** Saves the status of an application if it changed, with rows of history. */
-export async function keepRecord(
+export async function saveRecord(
   sourceLedger: SourceLedger,
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
 ): Promise<void> {
-  const now = standing(record);
+  const now = withoutTimes(record);
   if (now === record.written && lines.length === 0) return;
   const { status, kept } = record;
   const value = JSON.stringify({ status, kept } satisfies Stored);
@@ -113,12 +113,12 @@ function statusFact(source: string, id: ResourceId): string {
 }
 
 /** Returns a row of the history. */
-export function line(event: string, detail: Json): LedgerOperation {
+export function historyRow(event: string, detail: Json): LedgerOperation {
   return { op: 'record', event, detail };
 }
 
 /** Saves a small fact of the controller as canonical JSON, if it changed. */
-export async function keepFact(sourceLedger: SourceLedger, name: string, value: Json): Promise<void> {
+export async function saveFact(sourceLedger: SourceLedger, name: string, value: Json): Promise<void> {
   const key = `${name} ${sourceLedger.source}`;
   const text = canonicalJson(value);
   if ((await sourceLedger.ledger.fact(key)) === text) return;

@@ -9,8 +9,8 @@ import { yes } from './conditions.ts';
 import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { draftEvent, type EventDraft } from './events.ts';
-import { keepRecord, line, type AppRecord, type Kept } from './ledger-records.ts';
-import { planFiles, planWorks } from './views.ts';
+import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
+import { planFiles, planWorks } from './planning.ts';
 
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
@@ -90,7 +90,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const message = `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is changed for it until it is resumed`;
       await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
-        line: line('suspended', { application: id, ...detail }),
+        line: historyRow('suspended', { application: id, ...detail }),
         event: draftEvent('application.suspended', 'warning', message, { detail }),
       });
       // A failing application keeps its backoff: otherwise each suspension would send requests at once.
@@ -103,7 +103,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const detail = { by, forMs: clock.now() - suspended.sinceMs };
       await decide(core, record, {
         change: { suspended: null, remindedMs: null },
-        line: line('resumed', { application: id, by }),
+        line: historyRow('resumed', { application: id, by }),
         event: draftEvent('application.resumed', 'info', `${id} was resumed by ${by}`, { detail }),
       });
       core.queue.restart(id, `resumed by ${by}`);
@@ -129,7 +129,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
       await decide(core, record, {
         change: { approved: { digest, by, atMs: clock.now() } },
-        line: line('approved', { application: id, ...detail }),
+        line: historyRow('approved', { application: id, ...detail }),
         event: draftEvent('approval.given', 'info', message, { detail }),
       });
       core.queue.restart(id, `approved by ${by}`);
@@ -145,7 +145,7 @@ async function decide(
 ): Promise<void> {
   const { change } = decision;
   const next = { ...record, kept: { ...record.kept, ...change } };
-  await keepRecord(core.sourceLedger, next, [decision.line]);
+  await saveRecord(core.sourceLedger, next, [decision.line]);
   record.written = next.written;
   // A pass may have changed other members meanwhile.
   record.kept = { ...record.kept, ...change };

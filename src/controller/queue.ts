@@ -23,11 +23,11 @@ export interface WorkQueueOptions {
    */
   readonly concurrency: () => number;
   readonly observer: Pick<ControllerObserver, 'queued' | 'began' | 'ended' | 'retried'>;
-  /** Called when work rejects. That is a bug, so the caller logs it. */
+  /** Called when work rejects, which is a bug: the caller logs it. */
   readonly onError?: (key: ResourceId, error: unknown) => void;
 }
 
-/** How many changes may start in a row while routine work is due. */
+/** Maximum number of changes that start in a row while routine work is due. */
 export const CHANGES_IN_A_ROW = 7;
 export const REASONS_MAX = 8;
 /** Longest timer. A timer of Node.js takes 24.8 days at most, and fires at once beyond that. */
@@ -48,7 +48,7 @@ interface Slot extends HeapItem {
 interface Run {
   readonly key: ResourceId;
   /** The next run, if one was requested during this run. */
-  again: Slot | undefined;
+  next: Slot | undefined;
   isRateLimited: boolean;
 }
 
@@ -135,7 +135,7 @@ export class WorkQueue {
   remove(key: ResourceId): void {
     this.#failures.delete(key);
     const run = this.#runs.get(key);
-    if (run !== undefined) run.again = undefined;
+    if (run !== undefined) run.next = undefined;
     const slot = this.#slots.get(key);
     if (slot === undefined) return;
     this.#slots.delete(key);
@@ -166,17 +166,17 @@ export class WorkQueue {
    * free slot.
    */
   nextDueMs(key: ResourceId): EpochMs | undefined {
-    const slot = this.#slots.get(key) ?? this.#runs.get(key)?.again;
+    const slot = this.#slots.get(key) ?? this.#runs.get(key)?.next;
     return slot && this.#clock.now() + (slot.dueMs - this.#clock.monotonic());
   }
 
   #want(key: ResourceId, dueMs: MonotonicMs, because: string, lane: Lane): void {
     const run = this.#runs.get(key);
-    const slot = run === undefined ? this.#slots.get(key) : run.again;
+    const slot = run === undefined ? this.#slots.get(key) : run.next;
     if (slot === undefined) {
       const fresh = this.#newSlot(key, dueMs, because, lane);
       if (run === undefined) this.#enqueue(fresh);
-      else run.again = fresh;
+      else run.next = fresh;
     } else if (run === undefined) {
       this.#heapOf(slot).remove(slot);
       merge(slot, dueMs, because, lane);
@@ -189,7 +189,7 @@ export class WorkQueue {
 
   #newSlot(key: ResourceId, dueMs: MonotonicMs, because: string, lane: Lane): Slot {
     this.#order += 1;
-    return { key, lane, dueMs, order: this.#order, reasons: [because], dropped: 0, isReady: false, place: -1 };
+    return { key, lane, dueMs, order: this.#order, reasons: [because], dropped: 0, isReady: false, index: -1 };
   }
 
   #enqueue(slot: Slot): void {
@@ -248,7 +248,7 @@ export class WorkQueue {
   async #run(slot: Slot, work: Work): Promise<void> {
     const { key } = slot;
     const { observer, onError } = this.#options;
-    const run: Run = { key, again: undefined, isRateLimited: false };
+    const run: Run = { key, next: undefined, isRateLimited: false };
     this.#runs.set(key, run);
     const beganMs = this.#clock.monotonic();
     observer.began(key, Math.max(0, beganMs - slot.dueMs));
@@ -263,7 +263,7 @@ export class WorkQueue {
     this.#runs.delete(key);
     const result = isRejected ? 'error' : run.isRateLimited ? 'requeue' : 'success';
     observer.ended(key, result, this.#clock.monotonic() - beganMs);
-    if (run.again !== undefined) this.#enqueue(run.again);
+    if (run.next !== undefined) this.#enqueue(run.next);
     if (this.#drained !== undefined && this.#runs.size === 0) this.#drained.resolve();
     this.#pumpSoon();
   }

@@ -9,7 +9,7 @@ export type Regions = ReturnType<typeof createRegions>;
 
 type RegionClient = Pick<PlatformClient, 'name' | 'regions'>;
 
-type RegionLook =
+type RegionCheck =
   | { readonly type: 'open' }
   | {
       readonly type: 'paused';
@@ -17,12 +17,12 @@ type RegionLook =
       readonly state: string;
       readonly sinceMs: EpochMs;
       /** When the listing becomes too old. */
-      readonly lookAgainMs: EpochMs;
+      readonly nextCheckMs: EpochMs;
     }
   /** The listing could not be read, and there is no older one. */
-  | { readonly type: 'unknown'; readonly error: PortolanError; readonly lookAgainMs: EpochMs };
+  | { readonly type: 'unknown'; readonly error: PortolanError; readonly nextCheckMs: EpochMs };
 
-export interface SeenRegion {
+export interface CheckedRegion {
   readonly platform: string;
   readonly region: string;
   readonly state: 'open' | 'paused';
@@ -81,45 +81,45 @@ export function createRegions(options: {
   /** Maximum age of a listing. */
   readonly intervalMs: number;
   /** Called when a region is paused or resumed, and when the first check finds it paused. Must not throw. */
-  readonly onChange?: (region: SeenRegion) => void;
+  readonly onChange?: (region: CheckedRegion) => void;
 }) {
   const { clock, intervalMs, onChange } = options;
   const listingOf = createListings(clock, intervalMs);
-  const seen = new Map<string, SeenRegion>();
+  const checked = new Map<string, CheckedRegion>();
 
-  function note(platform: string, region: string, stateInWords: string | undefined): SeenRegion {
+  function remember(platform: string, region: string, stateInWords: string | undefined): CheckedRegion {
     const key = `${platform}/${region}`;
-    const before = seen.get(key);
+    const before = checked.get(key);
     const state = stateInWords === undefined ? 'open' : 'paused';
     const message = `region ${region} is ${stateInWords ?? regionState(REGION_ENABLED)}`;
-    const now: SeenRegion = {
+    const now: CheckedRegion = {
       platform,
       region,
       state,
       message,
       sinceMs: before?.state === state ? before.sinceMs : clock.now(),
     };
-    seen.set(key, now);
+    checked.set(key, now);
     if (now.state !== (before?.state ?? 'open')) onChange?.(now);
     return now;
   }
 
   return {
     /** Returns whether a region takes changes. Does not reject when the platform fails. */
-    look: async (client: RegionClient, team: string, region: string): Promise<RegionLook> => {
+    check: async (client: RegionClient, team: string, region: string): Promise<RegionCheck> => {
       const { regions, error, readMs, goodForMs } = await listingOf(client, team);
-      const lookAgainMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
+      const nextCheckMs = clock.now() + Math.max(0, readMs + goodForMs - clock.monotonic());
       if (regions === undefined) {
         if (error === undefined)
           throw new Error(`the listing of regions of ${client.name} has neither rows nor an error`);
-        return { type: 'unknown', error, lookAgainMs };
+        return { type: 'unknown', error, nextCheckMs };
       }
       const state = stateOf(regions.find(({ name }) => name === region));
-      const { sinceMs } = note(client.name, region, state);
-      return state === undefined ? { type: 'open' } : { type: 'paused', state, sinceMs, lookAgainMs };
+      const { sinceMs } = remember(client.name, region, state);
+      return state === undefined ? { type: 'open' } : { type: 'paused', state, sinceMs, nextCheckMs };
     },
     /** Returns every region that was checked, as of the last check. */
-    seen: (): readonly SeenRegion[] => [...seen.values()],
+    checked: (): readonly CheckedRegion[] => [...checked.values()],
   };
 }
 

@@ -2,26 +2,26 @@ import type { Action } from '../model/plan.ts';
 import type { MonotonicMs } from '../model/time.ts';
 import type { AppRecord } from './ledger-records.ts';
 
-/** How often the age of removals is saved. A crash loses at most this much of it. */
+/** Interval at which the age of removals is saved. A crash loses at most this much of it. */
 export const AGE_EVERY_MS = 60_000;
 
 /**
  * Adds the time since the last call to the age of each pending removal. It uses the monotonic clock of this process. So
  * a change of the wall clock has no effect, and time without a process does not count.
- * @param isStanding whether the accepted source is the present one; otherwise the time does not count.
+ * @param isCurrent whether the accepted source is the present one; otherwise the time does not count.
  * @param maxMs maximum age, so that a removal that waits for an approval is not saved forever.
  */
-export function watch(record: AppRecord, nowMs: MonotonicMs, isStanding: boolean, maxMs: number): void {
+export function addAge(record: AppRecord, nowMs: MonotonicMs, isCurrent: boolean, maxMs: number): void {
   const sinceMs = record.watchedMs ?? nowMs;
   record.watchedMs = nowMs;
   const gone = Object.entries(record.kept.goneForMs);
-  if (!isStanding || gone.length === 0 || nowMs <= sinceMs) return;
+  if (!isCurrent || gone.length === 0 || nowMs <= sinceMs) return;
   const older = gone.map(([object, forMs]) => [object, Math.max(forMs, Math.min(maxMs, forMs + nowMs - sinceMs))]);
   record.kept = { ...record.kept, goneForMs: Object.fromEntries(older) as Record<string, number> };
 }
 
 /** Stores the pending removals of a plan. A removal that is not pending any more starts at age 0 the next time. */
-export function keepGone(record: AppRecord, removals: readonly Action[], moved: ReadonlySet<string>): void {
+export function setPendingRemovals(record: AppRecord, removals: readonly Action[], moved: ReadonlySet<string>): void {
   const { goneForMs } = record.kept;
   const kept = Object.fromEntries(removals.map(({ object }) => [object, goneForMs[object] ?? 0]));
   const going = new Set(removals.flatMap(({ object, takesAlong = [] }) => [object, ...takesAlong]));

@@ -20,10 +20,10 @@ export function createSlots(limit: () => number) {
   const failing = new Set<ResourceId>();
   const slow = new Set<ResourceId>();
   const waiting = new Map<ResourceId, readonly string[]>();
-  const places = (): number => Math.max(1, Math.floor(limit() * FAILING_SHARE));
-  const takeWaiting = (): Waiting | undefined => {
+  const failingSlots = (): number => Math.max(1, Math.floor(limit() * FAILING_SHARE));
+  const nextWaiting = (): Waiting | undefined => {
     const [next] = waiting;
-    if (next === undefined || failing.size >= places()) return undefined;
+    if (next === undefined || failing.size >= failingSlots()) return undefined;
     const [id, because] = next;
     waiting.delete(id);
     return { id, because };
@@ -37,7 +37,7 @@ export function createSlots(limit: () => number) {
      * @param hasFailed its last attempt failed.
      */
     enter(id: ResourceId, hasFailed: boolean, because: readonly string[]): boolean {
-      if (hasFailed && failing.size >= places()) {
+      if (hasFailed && failing.size >= failingSlots()) {
         waiting.set(id, because);
         return false;
       }
@@ -53,13 +53,13 @@ export function createSlots(limit: () => number) {
     slow(id: ResourceId): Waiting | undefined {
       if (!running.has(id)) return undefined;
       slow.add(id);
-      return failing.delete(id) ? takeWaiting() : undefined;
+      return failing.delete(id) ? nextWaiting() : undefined;
     },
     /** @returns an application that waits for the slot, if any. */
     leave(id: ResourceId): Waiting | undefined {
       running.delete(id);
       const wasSlow = slow.delete(id);
-      return failing.delete(id) || wasSlow ? takeWaiting() : undefined;
+      return failing.delete(id) || wasSlow ? nextWaiting() : undefined;
     },
     forget: (id: ResourceId): void => void waiting.delete(id),
   };

@@ -8,24 +8,24 @@ import { after } from '../runtime/clock.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
 import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
-import { type Requeue, driftDetected, judgePass } from './aftermath.ts';
+import { type Requeue, reportNewDrift, judgePass } from './judge-pass.ts';
 import { modeOf } from './conditions.ts';
-import { type Core, expected, milestone, publish, resyncMs, worldOf } from './core.ts';
-import { followDrift } from './drift.ts';
+import { type Core, logExpected, reachMilestone, publish, resyncMs, worldOf } from './core.ts';
+import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { healthAfter } from './health.ts';
-import { keepRecord, type AppRecord } from './ledger-records.ts';
+import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
-import { applyFinished, applyStarted, eventsOf } from './tell.ts';
+import { finishedEvents, startedEvent, eventsOf } from './apply-events.ts';
 
 /** A pass that takes longer counts as slow, and its slot becomes free for another application. */
 const SLOW_PASS_MS = 1_000;
-/** How often an application that waits for a slot tries to get one. */
-const PLACE_EVERY_MS = 10_000;
+/** Interval at which an application that waits for a slot tries to get one. */
+const SLOT_RETRY_MS = 10_000;
 
 /** Runs one pass of an application for the work queue, and requeues the application. */
-export async function work(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
+export async function workOn(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
   const { records, slots, queue, options } = core;
   const record = records.get(id);
   // A failure counts only until a new commit changes the application.
@@ -34,85 +34,85 @@ export async function work(core: Core, id: ResourceId, because: readonly string[
   if (!slots.enter(id, hasFailed, because)) {
     // `leave` names the next application that waits. This timer covers the case that the named one does not use its
     // slot.
-    queue.addAfter(id, PLACE_EVERY_MS, 'waits for a slot');
+    queue.addAfter(id, SLOT_RETRY_MS, 'waits for a slot');
     return;
   }
   const done = new AbortController();
   after(options.clock, SLOW_PASS_MS, done.signal, () => {
-    wake(core, slots.slow(id));
+    requeueWaiting(core, slots.slow(id));
     // A slow pass frees its slot. The next resync is requested now, so that the queue checks whether another key may
     // start.
     queue.addAfter(id, resyncMs(core), 'resync');
   });
   try {
-    await onePass(core, record, because);
+    await runPass(core, record, because);
   } catch (error) {
     // Every write that was sent is in the ledger, so the pass can be retried.
-    expected(core, error);
+    logExpected(core, error);
     queue.addRateLimited(id, 'the ledger could not be written');
   } finally {
     record.isRunning = false;
     done.abort();
-    wake(core, slots.leave(id));
+    requeueWaiting(core, slots.leave(id));
   }
 }
 
-function wake({ queue }: Core, next: Waiting | undefined): void {
+function requeueWaiting({ queue }: Core, next: Waiting | undefined): void {
   if (next === undefined) return;
   for (const reason of next.because) queue.add(next.id, reason, 'routine');
 }
 
 /** Drift as the pass first observed it. It is reported at once, because the pass may correct it. */
-interface FirstLook {
+interface FirstObservation {
   resources: readonly ResourceStatus[];
   readonly lines: LedgerOperation[];
 }
 
-async function onePass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
+async function runPass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
   const { options, sourceLedger, configuration, queue } = core;
   const { clock, log } = options;
   const { revision, work: wanted } = record;
-  const gate = await core.gates.before(record);
+  const gate = await core.gates.admit(record);
   if (gate.type === 'paused') {
     // The pass does not read the platform, so the rest of the status stays as it is.
     record.status = { ...record.status, pause: gate.pause };
-    queue.addAfter(record.id, gate.lookAgainMs - clock.now() + 50, 'the end of a pause');
+    queue.addAfter(record.id, gate.nextCheckMs - clock.now() + 50, 'the end of a pause');
     return;
   }
   record.passes += 1;
   record.isRunning = true;
   log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
-  const look: FirstLook = { resources: record.status.resources, lines: [] };
+  const first: FirstObservation = { resources: record.status.resources, lines: [] };
   const policy = new DaemonPolicy(core, record, revision, (prepared) =>
-    planned(core, record, revision, prepared, look),
+    notePlan(core, record, revision, prepared, first),
   );
-  const result = await passOrError(core, record, revision, policy);
+  const result = await attempt(core, record, revision, policy);
   const { outcome } = result;
   if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
     core.lose(outcome.error);
-  const closed = await core.gates.after(record, result.outcome);
+  const closed = await core.gates.report(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
-  if (core.stop.aborted && isCutOff(passed)) return;
+  if (core.stop.aborted && isInterrupted(passed)) return;
   const after = judgePass({
     record,
     passed,
-    seen: look.resources,
+    seen: first.resources,
     ...(await healthAfter(core, record, passed)),
     revision,
     nowMs: clock.now(),
   });
   record.isRunning = false;
-  if (record.work === wanted) tried(core, record, revision);
+  if (record.work === wanted) noteAttempt(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
   publish(core, record, revision, [
-    ...applyFinished(record.id, revision, passed.outcome),
+    ...finishedEvents(record.id, revision, passed.outcome),
     ...after.events,
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
-  await keepRecord(sourceLedger, record, [...look.lines, ...after.lines]);
+  await saveRecord(sourceLedger, record, [...first.lines, ...after.lines]);
   // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);
-  again(core, record, after.next);
+  requeue(core, record, after.next);
 }
 
 /**
@@ -141,68 +141,68 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
 }
 
 /** Notes that a pass has tried the present manifests, and reports the milestones that it reached. */
-function tried(core: Core, record: AppRecord, revision: string): void {
+function noteAttempt(core: Core, record: AppRecord, revision: string): void {
   record.isFresh = false;
   const { lastAppliedRevision, conditions } = record.status;
   if (lastAppliedRevision !== revision) return;
-  milestone(core, record, 'applied');
+  reachMilestone(core, record, 'applied');
   if (conditions.some(({ type, status }) => type === 'Healthy' && status === 'True'))
-    milestone(core, record, 'healthy');
+    reachMilestone(core, record, 'healthy');
 }
 
 /**
- * Returns whether the end of the process interrupted the reads. That says nothing about the application; writes that
+ * Returns whether the end of the process interrupted the reads. Nothing is known of the application then; writes that
  * were sent are in the ledger.
  */
-function isCutOff({ outcome }: Passed): boolean {
+function isInterrupted({ outcome }: Passed): boolean {
   return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
 }
 
-async function passOrError(core: Core, record: AppRecord, revision: string, policy: DaemonPolicy): Promise<Passed> {
+async function attempt(core: Core, record: AppRecord, revision: string, policy: DaemonPolicy): Promise<Passed> {
   const { work: wanted } = record;
   let begun = false;
   const emit = (event: ApplyEvent): void => {
     if (event.type === 'started') {
-      milestone(core, record, 'first-write');
-      if (!begun) publish(core, record, revision, [applyStarted(record.id, revision)]);
+      reachMilestone(core, record, 'first-write');
+      if (!begun) publish(core, record, revision, [startedEvent(record.id, revision)]);
       begun = true;
     }
     publish(core, record, revision, eventsOf(event));
-    tellLog(core, record, revision, event);
+    logStep(core, record, revision, event);
   };
   // After a new commit, or when the process ends, writes in flight are finished and no new one starts.
   const stopRequested = (): 'interrupted' | undefined =>
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
   try {
     const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
-    return policy.findings(await reconcile(wanted, world, policy.options, policy));
+    return policy.conclude(await reconcile(wanted, world, policy.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration has no such platform, or lacks a secret of it.
-    return policy.findings({ type: 'unobserved', application: record.id, error });
+    return policy.conclude({ type: 'unobserved', application: record.id, error });
   }
 }
 
-function planned(
+function notePlan(
   core: Core,
   record: AppRecord,
   revision: string,
   { plan, work: wanted }: Prepared,
-  look: FirstLook,
+  first: FirstObservation,
 ): void {
-  milestone(core, record, 'planned');
+  reachMilestone(core, record, 'planned');
   const nowMs = core.options.clock.now();
-  const { drifts, news } = followDrift(look.resources, plan, nowMs);
+  const { drifts, news } = trackDrift(first.resources, plan, nowMs);
   const events: EventDraft[] = [];
   for (const one of news) {
     if (one.type !== 'detected') continue;
-    const { event, lines } = driftDetected(one.resource, one.drift, nowMs);
+    const { event, lines } = reportNewDrift(one.resource, one.drift, nowMs);
     events.push(event);
-    look.lines.push(...lines);
+    first.lines.push(...lines);
   }
   publish(core, record, revision, events);
-  const before = new Map(look.resources.map((status) => [status.id, status]));
-  look.resources = [...wanted.resources.values()].map((resource) => {
+  const before = new Map(first.resources.map((status) => [status.id, status]));
+  first.resources = [...wanted.resources.values()].map((resource) => {
     const known = before.get(resource.id);
     // A suspended resource is not observed, so its drift stays as it was.
     const drift = modeOf(resource) === 'suspend' ? null : (drifts.get(resource.id) ?? known?.drift ?? null);
@@ -211,7 +211,7 @@ function planned(
   });
 }
 
-function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: string, event: ApplyEvent): void {
+function logStep({ options: { log } }: Core, { status }: AppRecord, revision: string, event: ApplyEvent): void {
   if (event.type === 'finished') {
     const { action, result } = event;
     const fields = { scope: status.scope ?? event.scope, revision, status: result.status, cause: action.cause };
@@ -227,7 +227,7 @@ function tellLog({ options: { log } }: Core, { status }: AppRecord, revision: st
     });
 }
 
-function again(core: Core, record: AppRecord, next: Requeue): void {
+function requeue(core: Core, record: AppRecord, next: Requeue): void {
   const { queue, records, options } = core;
   const { id } = record;
   if (records.get(id) !== record) return;

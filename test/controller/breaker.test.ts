@@ -4,7 +4,7 @@ import {
   CircuitBreaker,
   FAILURES_TO_OPEN,
   isPlatformFailure,
-  LOOK_MS_MAX,
+  PROBE_MS_MAX,
   OPEN_MS_FIRST,
   OPEN_MS_MAX,
   type PassResult,
@@ -104,7 +104,7 @@ test('a look that learns nothing, or never ends, or whose application goes, leav
   expect(breaker.admit(place, app(3)).type).toBe('wait');
   breaker.forget(place, app(2));
   expect(breaker.admit(place, app(3))).toEqual({ type: 'go' });
-  clock.advance(LOOK_MS_MAX - 1);
+  clock.advance(PROBE_MS_MAX - 1);
   expect(breaker.admit(place, app(4)).type).toBe('wait');
   clock.advance(1);
   expect(breaker.admit(place, app(4))).toEqual({ type: 'go' });
@@ -142,7 +142,7 @@ test('whatever happens: one looks at a time, a success closes it, and the times 
           continue;
         }
         if (isOpen) {
-          const others = [...looking.values()].filter((sinceMs) => clock.monotonic() - sinceMs < LOOK_MS_MAX);
+          const others = [...looking.values()].filter((sinceMs) => clock.monotonic() - sinceMs < PROBE_MS_MAX);
           expect(others).toEqual([]);
           looking.set(app(name), clock.monotonic());
         }

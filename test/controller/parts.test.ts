@@ -128,20 +128,20 @@ test('an allowance is used up by what was sent, once for each object, and by not
   const take = (appId: number, ...actions: Action[]) =>
     account.reserve({ scope: { ...SCOPE, appId }, actions }, LIMITS);
   const first = take(1, action('1'), action('2'));
-  if (!('settle' in first)) throw new Error('it fits');
-  first.settle(new Set(['1#x']));
+  if (!('confirm' in first)) throw new Error('it fits');
+  first.confirm(new Set(['1#x']));
   expect(account.state).toMatchObject({ changed: 1, removed: 0 });
   // The same object again, drift and creations use up nothing.
   for (const again of [action('1'), action('7', { cause: 'drift' }), action('8', { verb: 'create' })]) {
     const result = take(1, again);
-    if (!('settle' in result)) throw new Error('it fits');
-    result.settle(new Set([again.id]));
+    if (!('confirm' in result)) throw new Error('it fits');
+    result.confirm(new Set([again.id]));
   }
   expect(account.state).toMatchObject({ changed: 1 });
   // Another scope's object of the same name is another one.
-  expect('settle' in take(2, action('1'), action('2'))).toBe(true);
+  expect('confirm' in take(2, action('1'), action('2'))).toBe(true);
   const fourth = take(2, action('3'));
-  expect('settle' in fourth).toBe(false);
+  expect('confirm' in fourth).toBe(false);
 });
 
 test('what an action takes along counts as well, and a former process counts too', () => {
@@ -149,7 +149,7 @@ test('what an action takes along counts as well, and a former process counts too
   const prune = { prune: true, verb: 'delete', cause: 'prune' } as const;
   const result = account.reserve({ scope: SCOPE, actions: [action('1', { ...prune, takesAlong: ['2'] })] }, LIMITS);
   expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
-  expect('settle' in account.reserve({ scope: SCOPE, actions: [action('1', prune)] }, LIMITS)).toBe(true);
+  expect('confirm' in account.reserve({ scope: SCOPE, actions: [action('1', prune)] }, LIMITS)).toBe(true);
 });
 
 test('an application of which nothing changed keeps its work, and one that changed, gained or lost something does not', () => {

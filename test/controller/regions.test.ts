@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createRegions, FAILED_MS, type SeenRegion } from '../../src/controller/regions.ts';
+import { createRegions, FAILED_MS, type CheckedRegion } from '../../src/controller/regions.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Region } from '../../src/platform/records.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -35,7 +35,7 @@ function scene(listing: Record<string, string> | PortolanError) {
       return Object.entries(world.listing).map(([name, status]) => regionRecord(name, status));
     },
   };
-  const onChange = ({ state, message }: SeenRegion): void => void changes.push(`${state}: ${message}`);
+  const onChange = ({ state, message }: CheckedRegion): void => void changes.push(`${state}: ${message}`);
   return { clock, client, world, changes, regions: createRegions({ clock, intervalMs: INTERVAL_MS, onChange }) };
 }
 
@@ -54,24 +54,24 @@ test.for([
   ['9', 'paused', 'in state "9"'],
 ] as const)('a region of status %s is %s', async ([status, type, state]) => {
   const { client, regions } = scene({ 'region-1': status });
-  const look = await regions.look(client, 'team-a', 'region-1');
+  const look = await regions.check(client, 'team-a', 'region-1');
   expect(look.type).toBe(type);
   expect(look.type === 'paused' ? look.state : undefined).toBe(state);
 });
 
 test('a region that is not listed is paused: nothing would be written to it', async () => {
   const { client, regions, clock } = scene({ 'region-1': '1' });
-  expect(await regions.look(client, 'team-a', 'region-2')).toEqual({
+  expect(await regions.check(client, 'team-a', 'region-2')).toEqual({
     type: 'paused',
     state: 'not in the list of regions',
     sinceMs: clock.now(),
-    lookAgainMs: clock.now() + INTERVAL_MS,
+    nextCheckMs: clock.now() + INTERVAL_MS,
   });
 });
 
 test('a paused region resumes by itself, and each change is told once', async () => {
   const { clock, client, world, changes, regions } = scene({ 'region-1': '1', 'region-2': '1' });
-  const look = async () => (await regions.look(client, 'team-a', 'region-1')).type;
+  const look = async () => (await regions.check(client, 'team-a', 'region-1')).type;
   expect(await look()).toBe('open');
   expect(changes).toEqual([]);
   world.listing = { 'region-1': '3', 'region-2': '2' };
@@ -80,13 +80,13 @@ test('a paused region resumes by itself, and each change is told once', async ()
   const sinceMs = clock.now();
   expect(await look()).toBe('paused');
   clock.advance(INTERVAL_MS);
-  expect(await regions.look(client, 'team-a', 'region-1')).toMatchObject({ type: 'paused', sinceMs });
+  expect(await regions.check(client, 'team-a', 'region-1')).toMatchObject({ type: 'paused', sinceMs });
   world.listing = { 'region-1': '1' };
   clock.advance(INTERVAL_MS);
   expect(await look()).toBe('open');
   // Nobody has asked for region-2.
   expect(changes).toEqual(['paused: region region-1 is under maintenance', 'open: region region-1 is enabled']);
-  expect(regions.seen()).toEqual([
+  expect(regions.checked()).toEqual([
     {
       platform: 'default',
       region: 'region-1',
@@ -100,7 +100,7 @@ test('a paused region resumes by itself, and each change is told once', async ()
 test('all who ask at once, and all within the interval, cost one request; platforms have listings of their own', async () => {
   const { clock, client, world, regions } = scene({ 'region-1': '1' });
   const ask = async () =>
-    await Promise.all(Array.from({ length: 50 }, (_, index) => regions.look(client, 'team-a', `region-${index % 2}`)));
+    await Promise.all(Array.from({ length: 50 }, (_, index) => regions.check(client, 'team-a', `region-${index % 2}`)));
   await ask();
   clock.advance(INTERVAL_MS - 1);
   await ask();
@@ -108,25 +108,25 @@ test('all who ask at once, and all within the interval, cost one request; platfo
   clock.advance(1);
   await ask();
   expect(world.reads).toBe(2);
-  await regions.look({ ...client, name: 'other' }, 'team-a', 'region-1');
+  await regions.check({ ...client, name: 'other' }, 'team-a', 'region-1');
   expect(world.reads).toBe(3);
 });
 
 test('where the listing fails, what was known stands; where nothing was, that is said; and it is not asked for at once again', async () => {
   const { clock, client, world, regions } = scene(down);
-  expect(await regions.look(client, 'team-a', 'region-1')).toEqual({
+  expect(await regions.check(client, 'team-a', 'region-1')).toEqual({
     type: 'unknown',
     error: down,
-    lookAgainMs: clock.now() + FAILED_MS,
+    nextCheckMs: clock.now() + FAILED_MS,
   });
-  await regions.look(client, 'team-a', 'region-1');
+  await regions.check(client, 'team-a', 'region-1');
   expect(world.reads).toBe(1);
   world.listing = { 'region-1': '3' };
   clock.advance(FAILED_MS);
-  expect((await regions.look(client, 'team-a', 'region-1')).type).toBe('paused');
+  expect((await regions.check(client, 'team-a', 'region-1')).type).toBe('paused');
   world.listing = down;
   clock.advance(INTERVAL_MS);
-  expect((await regions.look(client, 'team-a', 'region-1')).type).toBe('paused');
+  expect((await regions.check(client, 'team-a', 'region-1')).type).toBe('paused');
   expect(world.reads).toBe(3);
 });
 
@@ -138,8 +138,8 @@ test('a fault of ours is not taken for one of the platform', async () => {
       throw new TypeError('undefined is not a function');
     },
   };
-  await expect(regions.look(broken, 'team-a', 'region-1')).rejects.toThrow(TypeError);
-  expect((await regions.look(client, 'team-a', 'region-1')).type).toBe('paused');
+  await expect(regions.check(broken, 'team-a', 'region-1')).rejects.toThrow(TypeError);
+  expect((await regions.check(client, 'team-a', 'region-1')).type).toBe('paused');
 });
 
 test('whatever the listings say and when they are asked for, it is read at most once an interval and told as it was read', async () => {
@@ -160,7 +160,7 @@ test('whatever the listings say and when they are asked for, it is read at most 
         clock.advance(afterMs);
         world.listing = listing;
         const before = world.reads;
-        const look = await regions.look(client, 'team-a', 'region-1');
+        const look = await regions.check(client, 'team-a', 'region-1');
         if (world.reads > before) {
           expect(clock.monotonic() - (readsMs.at(-1) ?? Number.NEGATIVE_INFINITY)).toBeGreaterThanOrEqual(FAILED_MS);
           readsMs.push(clock.monotonic());

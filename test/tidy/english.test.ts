@@ -8,7 +8,13 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const PAGES = ['README.md', 'SECURITY.md', 'CONTRIBUTING.md', 'CHANGELOG.md'];
 
 /** Lines that break a rule and stay, because another program, a standard or an older file wants these words. */
-const EXCEPTIONS: readonly EnglishException[] = [];
+const EXCEPTIONS: readonly EnglishException[] = [
+  {
+    file: 'src/controller/conditions.ts',
+    text: "const IN_SETTLE_WINDOW = 'Settling';",
+    reason: 'a reason of conditions, which programs read; it means the settle window',
+  },
+];
 const EXCEPTIONS_MAX = 30;
 
 /**
@@ -21,7 +27,7 @@ const REMAINING: Readonly<Record<string, number>> = {
   'src/README.md': 7,
   'src/main.ts': 9,
   'src/cli': 669,
-  'src/controller': 346,
+  'src/controller': 2,
   'src/kinds': 407,
   'src/ledger': 106,
   'src/plan': 121,

@@ -18,7 +18,7 @@ import {
   statusMessage,
   superseded,
 } from './commit-status.ts';
-import { cloudEvent, redacted, slackMessage, type Told } from './payload.ts';
+import { cloudEvent, redacted, slackMessage, type Notice } from './payload.ts';
 import { matchesRule, createRepeats } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {
@@ -37,8 +37,8 @@ const COMMITS_MAX = 50;
 
 /** One receiver. It gets every event, and selects those that its rules match. */
 interface Receiver {
-  /** @param told returns the event without secrets. */
-  hear(event: ControllerEvent, told: () => ControllerEvent): void;
+  /** @param redactedEvent returns the event without secrets. */
+  receive(event: ControllerEvent, redactedEvent: () => ControllerEvent): void;
   close(graceMs: number): Promise<void>;
 }
 
@@ -60,8 +60,8 @@ export function startNotifications(options: NotificationsOptions) {
       : api.events.subscribe((event) => {
           let safe: ControllerEvent | undefined;
           // Redacted only on demand: most events have no receiver, and the controller waits for this call.
-          const told = (): ControllerEvent => (safe ??= redacted(event, redact));
-          for (const receiver of receivers) receiver.hear(event, told);
+          const redactedEvent = (): ControllerEvent => (safe ??= redacted(event, redact));
+          for (const receiver of receivers) receiver.receive(event, redactedEvent);
         });
   return {
     /** Ends the subscription, sends what waits within `graceMs`, and drops the rest. */
@@ -87,22 +87,22 @@ function openReceiver(
   switch (type) {
     case 'webhook': {
       const [address, key, token] = [secret('urlFrom'), secret('secret'), secret('token')];
-      return eventReceiver(spec, rules, options, post, (told) => ({
+      return eventReceiver(spec, rules, options, post, (notice) => ({
         url: address?.() ?? spec.url ?? '',
         headers: {
           'content-type': 'application/cloudevents+json; charset=utf-8',
           ...(token === undefined ? {} : { authorization: { prefix: 'Bearer ', value: token() } }),
         },
-        body: JSON.stringify(cloudEvent(told, options.source)),
+        body: JSON.stringify(cloudEvent(notice, options.source)),
         ...(key === undefined ? {} : { signature: { header: 'x-portolan-signature', key: key() } }),
       }));
     }
     case 'slack': {
       const address = secret('urlFrom');
-      return eventReceiver(spec, rules, options, post, (told) => ({
+      return eventReceiver(spec, rules, options, post, (notice) => ({
         url: address?.() ?? '',
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify(slackMessage(told)),
+        body: JSON.stringify(slackMessage(notice)),
       }));
     }
     case 'github':
@@ -127,14 +127,14 @@ function eventReceiver(
   rules: readonly NotificationRule[],
   options: NotificationsOptions,
   post: Post,
-  write: (told: Told) => OutboundMessage,
+  write: (notice: Notice) => OutboundMessage,
 ): Receiver {
   const repeatsOf = createRepeats(spec.repeatAfterMs, options.clock);
-  const queue = new Delivery<Told>({ ...queueOf(spec, options, post), write });
+  const queue = new Delivery<Notice>({ ...queueOf(spec, options, post), write });
   return {
-    hear(event, told) {
+    receive(event, redactedEvent) {
       if (!rules.some((rule) => matchesRule(rule, event))) return;
-      const safe = told();
+      const safe = redactedEvent();
       const repeats = repeatsOf(safe);
       if (repeats === undefined) options.counts.collapsed(spec.name);
       else queue.push(event.id, { event: safe, repeats });
@@ -147,9 +147,9 @@ function eventReceiver(
 type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
 
 /** Remembers the statuses of the last commits, and decides whether there is a new one to send. */
-function createToldStatuses({ api, clock }: NotificationsOptions, labels: Readonly<Record<string, string>>) {
+function createSentStatuses({ api, clock }: NotificationsOptions, labels: Readonly<Record<string, string>>) {
   // Kept by commit: the status of a rejected commit does not make the status of the accepted one news again.
-  const toldOf = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
+  const sentByCommit = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
   const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
     if (item.type === 'fixed') return item.verdict;
     const { phase, source } = api.status();
@@ -159,22 +159,22 @@ function createToldStatuses({ api, clock }: NotificationsOptions, labels: Readon
   const isNews = (item: StatusItem): boolean => {
     const verdict = verdictOf(item);
     if (verdict === undefined) return false;
-    const told = toldOf.get(verdict.commit);
-    if (told?.verdict.state !== verdict.state) return true;
-    if (told.verdict.description === verdict.description) return false;
-    return item.type === 'fixed' || clock.monotonic() - told.atMs >= PROGRESS_MS;
+    const sent = sentByCommit.get(verdict.commit);
+    if (sent?.verdict.state !== verdict.state) return true;
+    if (sent.verdict.description === verdict.description) return false;
+    return item.type === 'fixed' || clock.monotonic() - sent.atMs >= PROGRESS_MS;
   };
 
   return {
     verdictOf,
     isNews,
     add(verdict: CommitVerdict): void {
-      toldOf.delete(verdict.commit);
-      toldOf.set(verdict.commit, { verdict, atMs: clock.monotonic() });
-      const [oldest] = toldOf.keys();
-      if (toldOf.size > COMMITS_MAX && oldest !== undefined) toldOf.delete(oldest);
+      sentByCommit.delete(verdict.commit);
+      sentByCommit.set(verdict.commit, { verdict, atMs: clock.monotonic() });
+      const [oldest] = sentByCommit.keys();
+      if (sentByCommit.size > COMMITS_MAX && oldest !== undefined) sentByCommit.delete(oldest);
     },
-    stateOf: (commit: string) => toldOf.get(commit)?.verdict.state,
+    stateOf: (commit: string) => sentByCommit.get(commit)?.verdict.state,
   };
 }
 
@@ -193,25 +193,25 @@ function statusReceiver(
   // With several rules, an application counts if any rule matches it, so labels narrow the choice only for a single
   // rule.
   const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
-  const told = createToldStatuses(options, labels);
+  const statuses = createSentStatuses(options, labels);
   let following: { readonly commit: string; readonly revision: string } | undefined;
 
   let sending: CommitVerdict | undefined;
   const queue: Delivery<StatusItem> = new Delivery<StatusItem>({
     ...queueOf(spec, options, post),
-    isNews: told.isNews,
+    isNews: statuses.isNews,
     write(item) {
-      sending = told.verdictOf(item);
+      sending = statuses.verdictOf(item);
       return sending && write({ ...sending, description: redact(sending.description) });
     },
     delivered() {
-      if (sending !== undefined) told.add(sending);
+      if (sending !== undefined) statuses.add(sending);
     },
     isGood: (answer) => spec.type === 'gitlab' && isSetAlready(answer),
   });
 
   return {
-    hear(event) {
+    receive(event) {
       const commit = commitOf(event.revision);
       if (event.type === 'source.refused' && commit !== undefined) {
         queue.push(`refused ${commit}`, { type: 'fixed', verdict: refusal(commit, event.message) });
@@ -219,7 +219,7 @@ function statusReceiver(
       }
       if (event.type === 'source.accepted' && commit !== undefined && event.revision !== null) {
         const former = following;
-        const isOpen = former !== undefined && told.stateOf(former.commit) === 'pending';
+        const isOpen = former !== undefined && statuses.stateOf(former.commit) === 'pending';
         following = { commit, revision: event.revision };
         if (isOpen && former.commit !== commit) {
           const verdict = superseded(former.commit, event.revision);

@@ -4,7 +4,7 @@ import { safeText } from '../../model/text.ts';
 import { amount, cut } from '../../plan/words.ts';
 
 /** An event to send, with the number of equal events dropped since the last one. */
-export interface Told {
+export interface Notice {
   readonly event: ControllerEvent;
   readonly repeats: number;
 }
@@ -39,7 +39,7 @@ function redactedJson(value: Json, redact: (text: string) => string): Json {
  * @param source name of the source of manifests.
  * @see https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/formats/json-format.md
  */
-export function cloudEvent({ event, repeats }: Told, source: string): JsonObject {
+export function cloudEvent({ event, repeats }: Notice, source: string): JsonObject {
   const tooLong = JSON.stringify(event.detail).length > DETAIL_CHARS_MAX;
   const subject = event.resource ?? event.application;
   return {
@@ -68,7 +68,7 @@ export function cloudEvent({ event, repeats }: Told, source: string): JsonObject
 }
 
 /** Returns the event as text for Slack, and for Mattermost, Rocket.Chat and Discord's `/slack`. */
-export function slackMessage({ event, repeats }: Told): JsonObject {
+export function slackMessage({ event, repeats }: Notice): JsonObject {
   const subject = event.resource ?? event.application;
   const facts = [event.type, ...(event.revision === null ? [] : [shortRevision(event.revision)])];
   if (repeats > 0) facts.push(`${amount(repeats, 'equal event')} before`);

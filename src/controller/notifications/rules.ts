@@ -33,7 +33,7 @@ const WORDINGS_MAX = 50;
 interface Subject {
   readonly type: string;
   /** When each wording was sent, and how often it was repeated since. */
-  readonly wordings: Map<string, { readonly toldMs: number; repeats: number }>;
+  readonly wordings: Map<string, { readonly sentMs: number; repeats: number }>;
 }
 
 /**
@@ -53,15 +53,15 @@ export function createRepeats(repeatAfterMs: number, clock: Clock): (event: Cont
     subjects.delete(about);
     subjects.set(about, subject);
     forgetFirst(subjects, SUBJECTS_MAX);
-    const told = subject.wordings.get(wording);
-    if (told !== undefined && clock.monotonic() - told.toldMs < repeatAfterMs) {
-      told.repeats += 1;
+    const sent = subject.wordings.get(wording);
+    if (sent !== undefined && clock.monotonic() - sent.sentMs < repeatAfterMs) {
+      sent.repeats += 1;
       return undefined;
     }
     subject.wordings.delete(wording);
-    subject.wordings.set(wording, { toldMs: clock.monotonic(), repeats: 0 });
+    subject.wordings.set(wording, { sentMs: clock.monotonic(), repeats: 0 });
     forgetFirst(subject.wordings, WORDINGS_MAX);
-    return told?.repeats ?? 0;
+    return sent?.repeats ?? 0;
   };
 }
 

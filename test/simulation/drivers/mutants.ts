@@ -51,7 +51,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'the queue loses what is added while it runs',
     file: 'controller/queue.ts',
-    find: 'else run.again = fresh;',
+    find: 'else run.next = fresh;',
     replace: '',
     rightly: ['L-DUE'],
     seed: 1,
@@ -118,7 +118,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a reservation is not settled after a crash',
     file: 'controller/daemon-policy.ts',
-    find: `      await this.#keepAccount();
+    find: `      await this.#saveAccount();
     } catch`,
     replace: '    } catch',
     rightly: ['I-PERMIT'],
@@ -136,8 +136,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'acted on before followed',
     file: 'controller/daemon-policy.ts',
-    find: 'return intake.isStanding && this.#record.snapshot === intake.accepted?.snapshot;',
-    replace: 'return intake.isStanding;',
+    find: 'return intake.isCurrent && this.#record.snapshot === intake.accepted?.snapshot;',
+    replace: 'return intake.isCurrent;',
     rightly: ['I-PERMIT'],
     seed: 129,
     // A port is listed again while a full disk keeps the new commit from being followed, and a pass waits for an answer.
@@ -218,8 +218,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'something is removed while the source cannot be read',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#mayRemove = record.passes > 1 && this.#isStanding() && this.#keeps.length === 0;',
-    replace: 'this.#mayRemove = record.passes > 1 && this.#keeps.length === 0;',
+    find: 'this.#mayRemove = record.passes > 1 && this.#isCurrent() && this.#removalRefusals.length === 0;',
+    replace: 'this.#mayRemove = record.passes > 1 && this.#removalRefusals.length === 0;',
     rightly: ['I-PERMIT'],
     seed: 118,
     // Old enough while it is suspended; nobody can read the source by the time it is resumed.

@@ -9,11 +9,11 @@ import type { ActionResult } from '../plan/result.ts';
 import { amount } from '../plan/words.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
-import { driftDetail, followDrift } from './drift.ts';
+import { driftDetail, trackDrift } from './drift.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
-import { healthDetail, type HealthLook, LOOK_EVERY_MS } from './health.ts';
-import { line, type AppRecord } from './ledger-records.ts';
+import { healthDetail, type HealthResult, CHECK_EVERY_MS } from './health.ts';
+import { historyRow, type AppRecord } from './ledger-records.ts';
 
 /** When an application gets its next pass. */
 export type Requeue =
@@ -23,7 +23,7 @@ export type Requeue =
   | { readonly type: 'retry' }
   | { readonly type: 'resync' };
 
-interface AftermathInput extends HealthLook {
+interface PassToJudge extends HealthResult {
   readonly record: AppRecord;
   readonly passed: Passed;
   /** Drift as the pass first observed it, which was reported at that time. */
@@ -36,7 +36,7 @@ interface AftermathInput extends HealthLook {
  * Judges a pass, and stores the application's new status in its record.
  * @returns the events, the rows for the history, and when the application gets its next pass.
  */
-export function judgePass(input: AftermathInput) {
+export function judgePass(input: PassToJudge) {
   const { record, passed, revision, nowMs, health } = input;
   const { outcome, pause, approval } = passed;
   const former = record.status;
@@ -44,9 +44,9 @@ export function judgePass(input: AftermathInput) {
   const { results, waits } = outcome.type === 'ended' ? outcome : { results: [], waits: [] };
   const error = outcome.type === 'refused' ? undefined : outcome.error;
   const { drifts, news } =
-    plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : followDrift(input.seen, plan, nowMs);
+    plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : trackDrift(input.seen, plan, nowMs);
   const { work } = record;
-  const findings: Findings = { work, plan, waits, drifts, error, ...notDone(results), pause, approval, health };
+  const findings: Findings = { work, plan, waits, drifts, error, ...unfinishedOf(results), pause, approval, health };
   // An application does not fail because its region takes no changes.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
   const states = applicationConditions(findings);
@@ -66,22 +66,22 @@ export function judgePass(input: AftermathInput) {
     lastError: failure ?? (isReady ? null : former.lastError),
     resources: resourceStatuses(findings, former.resources, revision, nowMs),
   };
-  const drift = news.map((one) => driftNews(one, results, nowMs));
+  const drift = news.map((one) => reportDrift(one, results, nowMs));
   const events = [
     ...drift.map(({ event }) => event),
     ...(plan === undefined ? [] : holdEvents(former.resources, plan.holds)),
     ...waitEvents(former.pending?.waits ?? [], waits),
-    ...turns(record.id, former, record.status, failure),
+    ...changeEvents(record.id, former, record.status, failure),
   ];
   return {
     events,
     lines: drift.flatMap(({ lines }) => lines),
-    next: nextOf(input, plan, waits, results, failure),
+    next: requeueOf(input, plan, waits, results, failure),
   };
 }
 
 /** Returns the failures by resource, and the resources whose writes are in doubt. */
-function notDone(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'inDoubt'> {
+function unfinishedOf(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'inDoubt'> {
   const failed = new Map<ResourceId, string>();
   const inDoubt = new Set<ResourceId>();
   for (const result of results) {
@@ -95,7 +95,7 @@ function notDone(results: readonly ActionResult[]): Pick<Findings, 'failed' | 'i
 /**
  * Returns events for what changed since the last pass: an approval that is needed, a failure, a recovery, the health.
  */
-function turns(
+function changeEvents(
   id: ResourceId,
   former: ApplicationStatus,
   now: ApplicationStatus,
@@ -166,26 +166,26 @@ function pendingOf(plan: ScopePlan, waits: readonly Wait[]): PendingWork | null 
 }
 
 /** Returns the event and the history row for drift that began or ended. */
-function driftNews(
-  { type, resource, drift }: ReturnType<typeof followDrift>['news'][number],
+function reportDrift(
+  { type, resource, drift }: ReturnType<typeof trackDrift>['news'][number],
   results: readonly ActionResult[],
   nowMs: EpochMs,
 ): { readonly event: EventDraft; readonly lines: readonly LedgerOperation[] } {
-  if (type === 'detected') return driftDetected(resource, drift, nowMs);
+  if (type === 'detected') return reportNewDrift(resource, drift, nowMs);
   const detail = driftDetail(drift, nowMs);
   const facts = { resource, detail };
   const fields = drift.changes.map(({ path }) => path).join(', ');
   if (results.some(({ status, action }) => status === 'done' && action.resource === resource))
     return {
       event: draftEvent('drift.healed', 'info', `${resource}: corrected ${fields}`, facts),
-      lines: [line('drift-healed', { resource, ...detail })],
+      lines: [historyRow('drift-healed', { resource, ...detail })],
     };
   const message = `${resource}: drift of ${fields} ended without a change by Portolan`;
   return { event: draftEvent('drift.gone', 'info', message, facts), lines: [] };
 }
 
 /** Returns the event and the history row for drift that began. */
-export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
+export function reportNewDrift(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
   const fields = drift.changes.map(
     ({ path, before, after }) =>
       `${path} is ${JSON.stringify(before ?? null)}, should be ${JSON.stringify(after ?? null)}`,
@@ -194,7 +194,7 @@ export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs
   const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
   return {
     event: draftEvent('drift.detected', 'warning', message, { resource, detail }),
-    lines: [line('drift', { resource, ...detail })],
+    lines: [historyRow('drift', { resource, ...detail })],
   };
 }
 
@@ -228,8 +228,8 @@ function without(holds: readonly Hold[], others: readonly Hold[]): readonly Hold
 }
 
 /** Returns when the application gets its next pass: the earliest time that something waits for. */
-function nextOf(
-  { record, passed, revision, nowMs, healthLookMs }: AftermathInput,
+function requeueOf(
+  { record, passed, revision, nowMs, healthCheckMs }: PassToJudge,
   plan: ScopePlan | undefined,
   waits: readonly Wait[],
   results: readonly ActionResult[],
@@ -244,18 +244,19 @@ function nextOf(
   }
   if (failure !== undefined) return { type: 'retry' };
   const times: { readonly atMs: EpochMs; readonly because: string }[] = [];
-  const lookAt = (atMs: EpochMs | null | undefined, because: string): void => {
+  const addTime = (atMs: EpochMs | null | undefined, because: string): void => {
     if (atMs !== undefined && atMs !== null) times.push({ atMs, because });
   };
-  for (const result of results) if (result.status === 'in-doubt') lookAt(result.untilMs, 'a write in doubt');
-  for (const { untilMs } of plan?.holds ?? []) lookAt(untilMs, 'a write in doubt');
-  for (const { untilMs } of waits) lookAt(Math.min(untilMs, nowMs + LOOK_EVERY_MS), 'an install that is not ready yet');
-  lookAt(passed.ripeMs, 'a removal that is due');
-  lookAt(healthLookMs, 'health after a change');
+  for (const result of results) if (result.status === 'in-doubt') addTime(result.untilMs, 'a write in doubt');
+  for (const { untilMs } of plan?.holds ?? []) addTime(untilMs, 'a write in doubt');
+  for (const { untilMs } of waits)
+    addTime(Math.min(untilMs, nowMs + CHECK_EVERY_MS), 'an install that is not ready yet');
+  addTime(passed.nextRemovalMs, 'a removal that is due');
+  addTime(healthCheckMs, 'health after a change');
   const { pause } = passed;
-  if (pause?.type === 'region') lookAt(nowMs + REGIONS_EVERY_MS, 'its region');
-  if (pause !== null && 'untilMs' in pause) lookAt(pause.untilMs, 'the end of a pause');
-  if (isUnfinished(passed, plan)) lookAt(nowMs + LOOK_EVERY_MS, 'new actions after the last pass');
+  if (pause?.type === 'region') addTime(nowMs + REGIONS_EVERY_MS, 'its region');
+  if (pause !== null && 'untilMs' in pause) addTime(pause.untilMs, 'the end of a pause');
+  if (isUnfinished(passed, plan)) addTime(nowMs + CHECK_EVERY_MS, 'new actions after the last pass');
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
   // A margin, so that the pass does not come just before its time.
   return first === undefined

@@ -7,12 +7,12 @@ import { unreachable } from '../model/unreachable.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 
 /** Returns the event of a pass that is about to send its first write. */
-export function applyStarted(id: ResourceId, revision: string): EventDraft {
+export function startedEvent(id: ResourceId, revision: string): EventDraft {
   return draftEvent('apply.started', 'info', `${id}: applying ${revision}`);
 }
 
 /** Returns the event of a pass that tried to change something. */
-export function applyFinished(id: ResourceId, revision: string, outcome: Outcome): readonly EventDraft[] {
+export function finishedEvents(id: ResourceId, revision: string, outcome: Outcome): readonly EventDraft[] {
   if (outcome.type !== 'ended' || outcome.results.every(({ status }) => status === 'skipped')) return [];
   const count = (status: ActionResult['status']): number =>
     outcome.results.filter((result) => result.status === status).length;

@@ -17,7 +17,7 @@ import { createAllowance, requireAllowedScope } from './plan-bounds.ts';
 /** Returns the plan of these applications. @throws the signal's reason. */
 export function planWorks(core: Core, works: readonly Work[], signal: AbortSignal): Promise<PlanDocument> {
   const { intake, configuration } = core;
-  const policy = ofAccepted((prunes) => intake.keeps(prunes));
+  const policy = ofAccepted((prunes) => intake.removalRefusals(prunes));
   const revision = intake.accepted?.revision ?? null;
   return planned(core, { works, revision, options: passOptions(configuration), policy }, signal);
 }

@@ -11,7 +11,7 @@ interface Index {
 }
 
 /** Saves the accepted files: the parts that changed. Calls must not overlap. */
-export async function keepSource(
+export async function saveSource(
   sourceLedger: SourceLedger,
   snapshot: string,
   revision: string,
