@@ -8,7 +8,7 @@ import { guardRemovals, guardSource, type SourceFacts } from '../reconcile/guard
 import type { Clock } from '../runtime/clock.ts';
 import type { LoadedSource } from '../source/contents.ts';
 import type { SourceReading } from '../source/feed.ts';
-import { acceptSnapshot, largestSince, successionOf } from '../source/snapshot.ts';
+import { acceptSnapshot, largestSize, successionOf } from '../source/snapshot.ts';
 
 /** Overrides that an operator sets at the start, for the first reading only. */
 export interface Allowances {
@@ -66,7 +66,7 @@ export async function accept(
       ? undefined
       : { id: reading.commit.id, descentFrom: (ancestor: string) => reading.descentFrom(ancestor) };
   const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
-  const largest = allow.shrunk ? undefined : await largestSince({ ledger, source });
+  const largest = allow.shrunk ? undefined : await largestSize({ ledger, source });
   const facts: SourceFacts = { ...size, largest, succession };
   const removalRefusals = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
   const { id } = await acceptSnapshot({

@@ -4,7 +4,7 @@ import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadedSource } from '../source/contents.ts';
-import { settleLost } from '../source/snapshot.ts';
+import { resetLargest } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
 import { draftEvent } from './events.ts';
@@ -153,7 +153,7 @@ export class Intake {
     const { sourceLedger, records } = this.#core;
     const scopes = this.#accepted && unapprovedScopes(records, this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
-      await settleLost({ ...sourceLedger, desired: this.#accepted.desired, scopes });
+      await resetLargest({ ...sourceLedger, desired: this.#accepted.desired, scopes });
     return accept(reading, loaded, sourceLedger, allow);
   }
 

@@ -9,15 +9,15 @@ import fastify, {
 import type { Role } from '../configuration/settings/server-spec.ts';
 import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
-import { following } from './following.ts';
-import { isOurHost } from './hosts.ts';
+import { linkedAbort } from './linked-abort.ts';
+import { isKnownHost } from './hosts.ts';
 import type { ServerLimits } from './limits.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
-import type { Call, Desk, Reply, Route } from './route.ts';
+import type { Call, Services, Reply, Route } from './route.ts';
 import { jsonPieces } from './serialize.ts';
-import { type Caller, covers, roleFor } from './tokens.ts';
+import { type Caller, includesRole, requiredRole } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
 
 /** Decides who is let in. A reload replaces it while the server runs. */
@@ -29,7 +29,7 @@ export interface Gate {
 
 export interface AppOptions {
   readonly routes: readonly Route[];
-  readonly desk: Desk;
+  readonly services: Services;
   readonly limits: ServerLimits;
   readonly pace: Pace;
   readonly unsent: Unsent;
@@ -67,15 +67,15 @@ export function createApp(options: AppOptions): FastifyInstance {
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // The hook below runs first, so a caller without a token does not learn which routes exist.
   app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute, options));
-  const noteStranger = createStrangers(options);
+  const logRefusal = createRefusalLog(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
-    admit(request, options, noteStranger);
+    admit(request, options, logRefusal);
     const { caller } = request;
     if (request.routeOptions.config.route?.isPlan === true && caller !== undefined)
-      reply.raw.once('close', options.desk.plans.enter(caller.name));
+      reply.raw.once('close', options.services.plans.enter(caller.name));
   });
-  app.addHook('onResponse', async (request, reply) => note(request, reply, options));
+  app.addHook('onResponse', async (request, reply) => logRequest(request, reply, options));
   // The signature covers the bytes of the body, so no parser may run before it is checked.
   app.register(async (signed) => {
     signed.removeAllContentTypeParsers();
@@ -109,7 +109,7 @@ function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
     frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) => {
       void reply.code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
     },
-    clientErrorHandler: refusals.cutOff,
+    clientErrorHandler: refusals.clientError,
     ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),
   } as FastifyServerOptions;
 }
@@ -169,26 +169,26 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 }
 
 /** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
-function admit(request: FastifyRequest, { gate, desk }: AppOptions, noteStranger: (from: string) => void): void {
+function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefusal: (from: string) => void): void {
   const { identify, hostNames, metricsArePublic } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
   if (hosts > 1) throw refusals.twoHosts();
-  if (!isOurHost(request.headers.host, hostNames)) throw refusals.wrongHost();
+  if (!isKnownHost(request.headers.host, hostNames)) throw refusals.wrongHost();
   const route = request.routeOptions.config.route;
   // An unknown route needs a viewer, so strangers cannot find out which routes exist.
-  const wanted: Role | undefined = route === undefined ? 'viewer' : roleFor(route.access, metricsArePublic);
+  const wanted: Role | undefined = route === undefined ? 'viewer' : requiredRole(route.access, metricsArePublic);
   if (route?.access === 'signature') {
-    const done = desk.webhooks.admit(() => request.raw.destroy());
+    const done = services.webhooks.admit(() => request.raw.destroy());
     request.raw.once('end', done).once('close', done);
   }
   if (wanted === undefined) return;
   request.caller = identify(request.headers.authorization);
   if (request.caller === undefined) {
-    noteStranger(request.ip);
+    logRefusal(request.ip);
     throw refusals.noToken();
   }
-  if (!covers(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
+  if (!includesRole(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
 }
 
 /** Counts the Host headers. Node keeps only the first one; a proxy in front may have used another. */
@@ -196,18 +196,18 @@ function hostHeaders(rawHeaders: readonly string[]): number {
   return rawHeaders.filter((name, at) => at % 2 === 0 && name.toLowerCase() === 'host').length;
 }
 
-const STRANGERS_SAID_MS = 10_000;
+const REFUSAL_LOG_MS = 10_000;
 
 /** Logs requests without a valid token, at most once in ten seconds, so that many of them cannot fill the log. */
-function createStrangers({ desk, log }: AppOptions): (from: string) => void {
+function createRefusalLog({ services, log }: AppOptions): (from: string) => void {
   let count = 0;
-  let saidMs = Number.NEGATIVE_INFINITY;
+  let loggedMs = Number.NEGATIVE_INFINITY;
   return (from) => {
     count += 1;
-    const nowMs = desk.clock.monotonic();
-    if (nowMs - saidMs < STRANGERS_SAID_MS) return;
+    const nowMs = services.clock.monotonic();
+    if (nowMs - loggedMs < REFUSAL_LOG_MS) return;
     log.warn('server: requests without a valid token were refused', { count, lastFrom: from });
-    saidMs = nowMs;
+    loggedMs = nowMs;
     count = 0;
   };
 }
@@ -215,12 +215,12 @@ function createStrangers({ desk, log }: AppOptions): (from: string) => void {
 const CLIENT_GONE = new Error('the client is gone');
 
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
-  const { desk, limits } = options;
-  const stop = following(options.signal);
+  const { services, limits } = options;
+  const stop = linkedAbort(options.signal);
   const { signal } = stop;
-  const gone = (): void => stop.abort(CLIENT_GONE);
-  reply.raw.once('close', gone);
-  after(desk.clock, limits.planMs, signal, () => stop.abort(refusals.tookTooLong()));
+  const leave = (): void => stop.abort(CLIENT_GONE);
+  reply.raw.once('close', leave);
+  after(services.clock, limits.planMs, signal, () => stop.abort(refusals.tookTooLong()));
   const call: Call = {
     params: request.params as Call['params'],
     query: request.query,
@@ -235,9 +235,10 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     const run: RunPiece = takesTurns(route)
       ? (piece) => options.pace.run(call.by, signal, piece)
       : async (piece) => piece();
-    const said = route.waits === true ? await route.handle(call, desk) : await run(() => route.handle(call, desk));
+    const answered =
+      route.waits === true ? await route.handle(call, services) : await run(() => route.handle(call, services));
     request.raw.socket.setTimeout(limits.idleSocketMs);
-    await sendReply(said, reply, run, options);
+    await sendReply(answered, reply, run, options);
   } catch (error) {
     // Work that we aborted fails with its own error; the reason of the signal says why.
     const why = signal.reason as unknown;
@@ -247,8 +248,8 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     }
     throw why instanceof RequestProblem ? why : error;
   } finally {
-    reply.raw.off('close', gone);
-    stop.letGo();
+    reply.raw.off('close', leave);
+    stop.unlink();
     stop.abort(new Error('it was answered'));
   }
 }
@@ -262,7 +263,7 @@ function takesTurns({ method, access, waits }: Route): boolean {
 const SENT_BYTES_PER_MS = 1024 * 1024;
 
 async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options: AppOptions): Promise<void> {
-  const { redact, unsent, pace, desk, limits } = options;
+  const { redact, unsent, pace, services, limits } = options;
   const send = (status: number, contentType: string, bytes: Uint8Array): Promise<void> =>
     run(() => {
       unsent.add(to.raw, bytes.length);
@@ -275,12 +276,12 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
       const parts: Buffer[] = [];
       const pieces = jsonPieces(reply.body);
       const serializeSome = (): boolean => {
-        const untilMs = desk.clock.monotonic() + limits.pieceMs;
+        const untilMs = services.clock.monotonic() + limits.pieceMs;
         do {
           const { value, done } = pieces.next();
           if (done === true) return false;
           parts.push(Buffer.from(redact(value)));
-        } while (desk.clock.monotonic() < untilMs);
+        } while (services.clock.monotonic() < untilMs);
         return true;
       };
       while (await run(serializeSome));
@@ -319,7 +320,7 @@ function headersOfAll({ tls }: AppOptions): Readonly<Record<string, string>> {
 }
 
 function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, options: AppOptions): void {
-  const details = problemOf(error) ?? refusals.ofFramework(error, request.routeOptions.bodyLimit);
+  const details = problemOf(error) ?? refusals.frameworkProblem(error, request.routeOptions.bodyLimit);
   if (details !== undefined) {
     if (error instanceof RequestProblem && error.retryAfter !== undefined)
       reply.header('retry-after', error.retryAfter);
@@ -330,7 +331,7 @@ function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, opti
   // A bug in Portolan: its details go to the log only.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   options.log.error('server: a request failed because of a bug in Portolan', { path: request.routeOptions.url, stack });
-  sendProblem(reply, refusals.fault, options);
+  sendProblem(reply, refusals.serverError, options);
 }
 
 function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: AppOptions): void {
@@ -341,7 +342,7 @@ function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: A
 }
 
 /** Logs a request: commands with their author at info, all others at debug. */
-function note(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions): void {
+function logRequest(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions): void {
   const route = request.routeOptions.config.route;
   const facts = {
     operation: route?.operationId ?? 'unknown',

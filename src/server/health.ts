@@ -28,7 +28,7 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
   let ledger: { readonly atMs: MonotonicMs; readonly isOk: Promise<boolean> } | undefined;
   const ledgerIsOk = (): Promise<boolean> => {
     if (ledger === undefined || clock.monotonic() - ledger.atMs > LEDGER_ASKED_MS) {
-      ledger = { atMs: clock.monotonic(), isOk: answers(api, clock) };
+      ledger = { atMs: clock.monotonic(), isOk: ledgerAnswers(api, clock) };
     }
     return ledger.isOk;
   };
@@ -50,7 +50,7 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
   };
 }
 
-async function answers(api: ControllerApi, clock: Clock): Promise<boolean> {
+async function ledgerAnswers(api: ControllerApi, clock: Clock): Promise<boolean> {
   const stop = new AbortController();
   try {
     const late = clock.sleep(LEDGER_MS, stop.signal).then(() => false);

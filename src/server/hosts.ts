@@ -21,7 +21,7 @@ export function isLoopback(host: string): boolean {
  * Returns whether the `Host` of a request names this server. A hostile web page can make its own name resolve to this machine
  * (DNS rebinding), but then the browser sends that name, which the operator has not configured.
  */
-export function isOurHost(header: string | undefined, names: ReadonlySet<string>): boolean {
+export function isKnownHost(header: string | undefined, names: ReadonlySet<string>): boolean {
   const host = /^(?:\[([0-9A-Fa-f:.]+)\]|([A-Za-z0-9.-]+))(?::[0-9]{1,5})?$/.exec(header ?? '');
   const name = (host?.[1] ?? host?.[2] ?? '').toLowerCase();
   return isIP(name) !== 0 || name === 'localhost' || names.has(name);

@@ -1,5 +1,5 @@
 import PQueue from 'p-queue';
-import { following } from './following.ts';
+import { linkedAbort } from './linked-abort.ts';
 import type { ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 
@@ -45,12 +45,12 @@ export function createPlanGate(limits: Limits) {
       const own = turnsOf.get(caller) ?? new PQueue({ concurrency: plansOfCaller });
       turnsOf.set(caller, own);
       // The signal ends only the wait: a turn lasts until its work has ended, even if the client has gone.
-      const waiting = following(signal);
+      const waiting = linkedAbort(signal);
       const begin = (): Promise<Result> => {
-        waiting.letGo();
+        waiting.unlink();
         return work();
       };
-      return own.add(() => turns.add(begin, waiting), waiting).finally(waiting.letGo);
+      return own.add(() => turns.add(begin, waiting), waiting).finally(waiting.unlink);
     },
   };
 }

@@ -48,7 +48,7 @@ export const badAddress = problem(400, 'server/bad-address', {
   remedy: 'GET /api/v1/openapi.json lists all addresses.',
 });
 
-export const fault = problem(500, 'server/fault', {
+export const serverError = problem(500, 'server/fault', {
   detail: 'The request failed because of a bug in the server. The controller keeps running.',
   remedy: 'Report the bug with the lines that the server logged for this request.',
 });
@@ -94,7 +94,7 @@ interface FrameworkError {
 }
 
 /** Returns the problem for an error of fastify; undefined when the request did not cause it. */
-export function ofFramework(error: unknown, bodyBytes: number | undefined): ProblemDetails | undefined {
+export function frameworkProblem(error: unknown, bodyBytes: number | undefined): ProblemDetails | undefined {
   const { code, statusCode = 500, validation, validationContext, message } = error as FrameworkError;
   if (validation !== undefined) {
     const [first] = validation;
@@ -141,7 +141,7 @@ export function expectation(response: ServerResponse): void {
 }
 
 /** Answers a client that sent no complete HTTP request, and closes the connection. */
-export function cutOff(error: NodeJS.ErrnoException, socket: Duplex): void {
+export function clientError(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy();
     return;

@@ -35,7 +35,7 @@ export type Reply =
 type OpenStream = (response: ServerResponse, headers: Readonly<Record<string, string>>) => Promise<void>;
 
 /** The services that routes use. */
-export interface Desk {
+export interface Services {
   readonly api: ControllerApi;
   readonly clock: Clock;
   readonly limits: ServerLimits;
@@ -79,7 +79,7 @@ export interface Route {
   readonly bodyBytes?: keyof ServerLimits & `${string}BodyBytes`;
   /** Answers by status. Errors are the same for all routes. */
   readonly answers: Readonly<Record<number, Answer>>;
-  handle(call: Call, desk: Desk): Promise<Reply> | Reply;
+  handle(call: Call, services: Services): Promise<Reply> | Reply;
 }
 
 /** Routes by method and path: `GET /api/v1/applications/{name}`. */

@@ -19,7 +19,7 @@ import type { RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
 import { createStreams } from './streams.ts';
-import { type OpenSecret, identifier } from './tokens.ts';
+import { type OpenSecret, createIdentifier } from './tokens.ts';
 import { createUnsent } from './unsent.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -81,7 +81,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const app = createApp({
     routes,
-    desk: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans },
+    services: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans },
     limits,
     pace,
     unsent: createUnsent(limits.unsentBytes),
@@ -129,7 +129,7 @@ async function listen(
 
 function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
   return {
-    identify: identifier(settings.tokens, openSecret),
+    identify: createIdentifier(settings.tokens, openSecret),
     hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
   };

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import type { ControllerApi } from '../controller/api.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { following } from './following.ts';
+import { linkedAbort } from './linked-abort.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Pace } from './pace.ts';
 import { positionAt } from './paging.ts';
@@ -112,7 +112,7 @@ async function pump(
   const textOf = (event: ControllerEvent): string =>
     `id: ${positionAt(api, event.sequence)}\ndata: ${redact(JSON.stringify(event))}\n\n`;
   const bell = new Bell();
-  const silence = api.events.subscribe(() => bell.ring());
+  const unsubscribe = api.events.subscribe(() => bell.ring());
   try {
     await write('retry: 2000\n\n');
     if (hasGap) await write(GAP);
@@ -128,7 +128,7 @@ async function pump(
       await write(': still here\n\n');
     }
   } finally {
-    silence();
+    unsubscribe();
   }
 }
 
@@ -149,14 +149,14 @@ class Bell {
   /** Waits for a ring. @returns false when none came in time, or the signal was aborted. */
   async wait(clock: Clock, ms: number, signal: AbortSignal): Promise<boolean> {
     if (!this.#rung) {
-      const enough = following(signal);
+      const enough = linkedAbort(signal);
       this.#wake = () => enough.abort(new Error('it rang'));
       try {
         await clock.sleep(ms, enough.signal);
       } catch {
         // It rang, or the signal was aborted: the caller checks which.
       }
-      enough.letGo();
+      enough.unlink();
       this.#wake = undefined;
     }
     const rung = this.#rung;

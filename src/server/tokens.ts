@@ -20,9 +20,9 @@ const LENGTH_MIN = 16;
  * match.
  * @throws PortolanError `invalid` when a secret is missing or too short.
  */
-export function identifier(settings: readonly ServerToken[], openSecret: OpenSecret) {
+export function createIdentifier(settings: readonly ServerToken[], openSecret: OpenSecret) {
   const tokens = settings.map(({ name, role, value }) => {
-    return { name, role, secret: openedSecret(value, `Settings spec.server.tokens "${name}"`, openSecret) };
+    return { name, role, secret: openStrongSecret(value, `Settings spec.server.tokens "${name}"`, openSecret) };
   });
   return (header: string | undefined): Caller | undefined => {
     const [, text] = /^Bearer +([^\s]{1,4096})$/i.exec(header ?? '') ?? [];
@@ -34,7 +34,7 @@ export function identifier(settings: readonly ServerToken[], openSecret: OpenSec
 }
 
 /** Opens a secret as `openSecret` does. @throws PortolanError `invalid` when it is so short that it could be guessed. */
-export function openedSecret(reference: SecretReference, where: string, openSecret: OpenSecret): () => Secret {
+export function openStrongSecret(reference: SecretReference, where: string, openSecret: OpenSecret): () => Secret {
   const open = openSecret(reference, where);
   const secret = open();
   if (secretLength(secret) >= LENGTH_MIN) return open;
@@ -53,11 +53,11 @@ export function openedSecret(reference: SecretReference, where: string, openSecr
 export type Access = Role | 'anyone' | 'metrics' | 'signature';
 
 /** Returns the role that a route needs; undefined when it needs none. */
-export function roleFor(access: Access, metricsArePublic: boolean): Role | undefined {
+export function requiredRole(access: Access, metricsArePublic: boolean): Role | undefined {
   if (access === 'metrics') return metricsArePublic ? undefined : 'viewer';
   return access === 'anyone' || access === 'signature' ? undefined : access;
 }
 
-export function covers(role: Role, wanted: Role): boolean {
+export function includesRole(role: Role, wanted: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(wanted);
 }

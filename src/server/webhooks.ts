@@ -5,7 +5,7 @@ import { after, type Clock } from '../runtime/clock.ts';
 import type { ServerLimits } from './limits.ts';
 import { type RequestProblem, refusal } from './problem.ts';
 import { isSecret, isSigned } from './secrets.ts';
-import { openedSecret, type OpenSecret } from './tokens.ts';
+import { openStrongSecret, type OpenSecret } from './tokens.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -27,7 +27,7 @@ export type Webhooks = ReturnType<typeof createWebhooks>;
 
 /** Creates the webhooks. A delivery only causes a read of the source; its content is checked for its signature and not used. */
 export function createWebhooks(settings: readonly ServerWebhook[], around: Around) {
-  let senders = open(settings, around);
+  let senders = openSenders(settings, around);
   const poke = createPoker(around);
   const genuine = new Map<string, Allowance>();
   const { clock, limits } = around;
@@ -64,7 +64,7 @@ export function createWebhooks(settings: readonly ServerWebhook[], around: Aroun
     },
     /** Replaces the webhooks. @throws PortolanError `invalid` when a secret is missing or too short; nothing is replaced then. */
     reload: (next: readonly ServerWebhook[]): void => {
-      senders = open(next, around);
+      senders = openSenders(next, around);
     },
   };
 }
@@ -75,11 +75,11 @@ function take(allowance: Allowance): boolean {
   return true;
 }
 
-function open(settings: readonly ServerWebhook[], { openSecret }: Around): ReadonlyMap<string, Sender> {
+function openSenders(settings: readonly ServerWebhook[], { openSecret }: Around): ReadonlyMap<string, Sender> {
   return new Map(
     settings.map(({ name, type, secret }) => {
       const where = `Settings spec.server.webhooks "${name}"`;
-      return [name, { type, secret: openedSecret(secret, where, openSecret) }];
+      return [name, { type, secret: openStrongSecret(secret, where, openSecret) }];
     }),
   );
 }

@@ -56,7 +56,7 @@ async function findTop(path: string): Promise<string> {
   let bare: string | undefined;
   let link: string | undefined;
   for (let folder = resolve(path); ; folder = dirname(folder)) {
-    if (await isThere(join(folder, '.git'))) {
+    if (await exists(join(folder, '.git'))) {
       if (link !== undefined && top !== undefined) await refuseLinkOut(path, folder, top, link);
       top ??= folder;
     }
@@ -95,7 +95,7 @@ async function isBare(folder: string): Promise<boolean> {
 }
 
 /** Returns whether the path exists, even as a broken link. Any error counts as missing, because git would fail too. */
-export async function isThere(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   return (await linkStatus(path)) !== undefined;
 }
 

@@ -58,7 +58,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   if (typeof contentOf === 'number') return { ...none, problems: [tooMuch(contentOf, limits.sizeMib, first)] };
   const folders = new Map<string, Folder>();
   for (const [key, folder] of found) folders.set(key, folder instanceof Draft ? folderOf(folder, contentOf) : folder);
-  const { files, problems } = together(paths, folders, commit);
+  const { files, problems } = merge(paths, folders, commit);
   return { files, problems, object, memory: { exclude, folders } };
 }
 
@@ -73,7 +73,7 @@ function isSame(left: readonly string[], right: readonly string[]): boolean {
 }
 
 /** Returns each file once, even if several paths contain it. The first path decides how messages show it. */
-function together(
+function merge(
   paths: readonly PathInCommit[],
   folders: ReadonlyMap<string, Folder>,
   commit: string,
@@ -91,13 +91,13 @@ function together(
     }
     // The path of a named file is its name; the paths of a folder's files start with `join` of its name.
     const prefix = folder.tree === '' ? path.named.length : join(path.named, '-').length - 1;
-    const isNews = (shown: string): boolean => {
+    const isFirst = (shown: string): boolean => {
       const rest = shown.slice(prefix);
       const within = path.within === '' || rest === '' ? path.within + rest : `${path.within}/${rest}`;
       return !seen.has(within) && seen.add(within) !== undefined;
     };
-    for (const file of folder.files) if (isNews(file.path)) files.push(file);
-    for (const problem of folder.problems) if (isNews(problem.position.file)) problems.push(problem);
+    for (const file of folder.files) if (isFirst(file.path)) files.push(file);
+    for (const problem of folder.problems) if (isFirst(problem.position.file)) problems.push(problem);
   }
   return { files, problems };
 }

@@ -53,7 +53,7 @@ export interface FolderPlace {
   readonly paths: readonly string[];
   readonly exclude: readonly string[];
   /** Milliseconds for which the files must not change. */
-  readonly settleMs: number;
+  readonly stableMs: number;
 }
 
 export interface CommitContents {

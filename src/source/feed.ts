@@ -28,7 +28,7 @@ export interface SourceFeed {
    * Reads the source now and whenever it may have changed. Reports only states that differ from the previous one.
    * @param report is called again only after its promise has resolved. It must not reject.
    */
-  start(tell: (state: SourceState) => Promise<void>): void;
+  start(report: (state: SourceState) => Promise<void>): void;
   /** Reads the source now. */
   poke(): void;
   /** Reads the source now, and reports a failure even if it is the same as before. */

@@ -24,10 +24,10 @@ export interface Scan {
 }
 
 /**
- * Scans a folder until two scans, `settleMs` apart, are equal, and returns the result.
+ * Scans a folder until two scans, `stableMs` apart, are equal, and returns the result.
  * @throws PortolanError when nothing exists there, or the files keep changing.
  */
-export async function settledFolder(
+export async function readStableFolder(
   place: FolderPlace,
   limits: Pick<SourceLimits, 'sizeMib'>,
   clock: Clock,
@@ -36,10 +36,10 @@ export async function settledFolder(
   const untilMs = clock.monotonic() + PATIENCE_MS;
   let before = await scan(place, limits);
   for (;;) {
-    await clock.sleep(place.settleMs, signal);
+    await clock.sleep(place.stableMs, signal);
     const now = await scan(place, limits);
     if (now.stats === before.stats && now.digest === before.digest) return now;
-    if (clock.monotonic() > untilMs) throw unsettled(place.paths.join(', '));
+    if (clock.monotonic() > untilMs) throw keepsChanging(place.paths.join(', '));
     before = now;
   }
 }
@@ -108,7 +108,7 @@ function notThere(location: string): PortolanError {
   });
 }
 
-function unsettled(location: string): PortolanError {
+function keepsChanging(location: string): PortolanError {
   return new PortolanError({
     code: 'source/unsettled',
     disposition: 'give-up',

@@ -27,7 +27,7 @@ export interface GitExtras {
 }
 
 /** A running git that answers questions until it is ended. */
-export type GitConversation = ReturnType<Git['start']>;
+export type GitProcess = ReturnType<Git['start']>;
 
 /** Time limit of one command, or of one batch of objects. */
 const GIT_TIME_LIMIT_MS = 60_000;
@@ -75,14 +75,14 @@ export class Git {
       signal: this.#around.signal,
       killSignal: 'SIGKILL',
     });
-    let complaints = '';
+    let errorOutput = '';
     child.stderr.on('data', (chunk: Buffer) => {
-      complaints = (complaints + chunk.toString('utf8')).slice(0, COMPLAINT_LENGTH_MAX);
+      errorOutput = (errorOutput + chunk.toString('utf8')).slice(0, COMPLAINT_LENGTH_MAX);
     });
     const ended = new Promise<void>((resolve) => {
       child.on('exit', () => resolve());
       child.on('error', (error) => {
-        complaints ||= error.message;
+        errorOutput ||= error.message;
         child.stdout.destroy();
         // A process that did not start sends no exit event.
         if (child.pid === undefined) resolve();
@@ -91,11 +91,11 @@ export class Git {
     // A failed write shows as a missing answer.
     child.stdin.on('error', () => {});
     return {
-      say: (text: string): void => void child.stdin.write(text),
+      write: (text: string): void => void child.stdin.write(text),
       /** Its output, which ends with the process. */
-      heard: child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
+      output: child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>,
       /** Returns its error output so far, or why it could not be started. */
-      complaints: (): string => complaints.trim(),
+      errorOutput: (): string => errorOutput.trim(),
       end: (): void => void child.kill('SIGKILL'),
       /** Resolves when the process has ended. */
       ended,

@@ -15,7 +15,7 @@ export interface SourceReader {
    * @returns the same object as the last time if nothing has changed.
    * @throws PortolanError when the source cannot be read completely.
    */
-  look(): Promise<SourceReading>;
+  observe(): Promise<SourceReading>;
   /** Returns the files to watch for changes; undefined when the source cannot be watched. */
   watchPlan(): Promise<WatchPlan | undefined>;
   close(): Promise<void>;
@@ -40,14 +40,14 @@ const RETRY_FIRST_MS = 1_000;
 export class LevelFeed implements SourceFeed {
   readonly #options: LevelFeedOptions;
   #isClosed = false;
-  #isTelling = false;
+  #isReporting = false;
   #running: Promise<void> = Promise.resolve();
   #watcher: { readonly watcher: Watcher; readonly key: string } | undefined;
-  #told: SourceState | undefined;
+  #reported: SourceState | undefined;
   #failures = 0;
   /** The strongest request since the last read began. */
-  #word: 'none' | 'changed' | 'now' = 'none';
-  #heard = Promise.withResolvers<void>();
+  #request: 'none' | 'changed' | 'now' = 'none';
+  #requested = Promise.withResolvers<void>();
 
   constructor(options: LevelFeedOptions) {
     this.#options = options;
@@ -57,57 +57,57 @@ export class LevelFeed implements SourceFeed {
     return this.#options.reader.location;
   }
 
-  start(tell: (state: SourceState) => Promise<void>): void {
-    this.#running = this.#run(tell);
+  start(report: (state: SourceState) => Promise<void>): void {
+    this.#running = this.#run(report);
   }
 
   poke(): void {
-    this.#hear('now');
+    this.#requestRead('now');
   }
 
   retry(): void {
-    if (this.#told?.type === 'failed') this.#told = undefined;
-    this.#hear('now');
+    if (this.#reported?.type === 'failed') this.#reported = undefined;
+    this.#requestRead('now');
   }
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    this.#hear('now');
+    this.#requestRead('now');
     await this.#options.reader.close();
     // The receiver of a report may itself wait for this close. Nothing follows its report.
-    if (!this.#isTelling) await this.#running;
+    if (!this.#isReporting) await this.#running;
     await this.#watcher?.watcher.close();
     this.#watcher = undefined;
   }
 
-  #hear(word: 'changed' | 'now'): void {
-    if (this.#word !== 'now') this.#word = word;
-    this.#heard.resolve();
+  #requestRead(request: 'changed' | 'now'): void {
+    if (this.#request !== 'now') this.#request = request;
+    this.#requested.resolve();
   }
 
-  async #run(tell: (state: SourceState) => Promise<void>): Promise<void> {
+  async #run(report: (state: SourceState) => Promise<void>): Promise<void> {
     while (!this.#isClosed) {
-      this.#word = 'none';
-      this.#heard = Promise.withResolvers();
-      const state = await this.#look();
+      this.#request = 'none';
+      this.#requested = Promise.withResolvers();
+      const state = await this.#observe();
       if (this.#isClosed) return;
       this.#failures = state.type === 'failed' ? this.#failures + 1 : 0;
-      if (isNews(state, this.#told)) {
-        this.#told = state;
-        this.#isTelling = true;
-        await tell(state);
-        this.#isTelling = false;
+      if (isDifferent(state, this.#reported)) {
+        this.#reported = state;
+        this.#isReporting = true;
+        await report(state);
+        this.#isReporting = false;
       }
       if (!this.#isClosed) await this.#rewatch();
       await this.#pause();
     }
   }
 
-  async #look(): Promise<SourceState> {
+  async #observe(): Promise<SourceState> {
     try {
-      return { type: 'read', reading: await this.#options.reader.look() };
+      return { type: 'read', reading: await this.#options.reader.observe() };
     } catch (error) {
-      return { type: 'failed', error: asSourceError(error, this.location), atMs: this.#options.clock.now() };
+      return { type: 'failed', error: sourceErrorOf(error, this.location), atMs: this.#options.clock.now() };
     }
   }
 
@@ -122,7 +122,7 @@ export class LevelFeed implements SourceFeed {
     await former?.watcher.close();
     if (plan === undefined) return;
     const watcher = watch(plan, {
-      changed: () => this.#hear('changed'),
+      changed: () => this.#requestRead('changed'),
       failed: (error) => {
         const reason = safeLine(error.message);
         log.warn(`${this.location} cannot be watched, so changes are detected only at the interval: ${reason}`);
@@ -132,9 +132,9 @@ export class LevelFeed implements SourceFeed {
   }
 
   async #pause(): Promise<void> {
-    await this.#wait(this.#waitMs(), () => this.#word !== 'none');
+    await this.#wait(this.#waitMs(), () => this.#request !== 'none');
     // Further changes do not extend the debounce: the read takes one commit, and others follow.
-    if (this.#word === 'changed') await this.#wait(this.#options.debounceMs, () => this.#word === 'now');
+    if (this.#request === 'changed') await this.#wait(this.#options.debounceMs, () => this.#request === 'now');
   }
 
   #waitMs(): number {
@@ -146,29 +146,33 @@ export class LevelFeed implements SourceFeed {
 
   /** Waits until the time has passed, `isEnough` returns true, or the feed is closed. */
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
-    const over = new AbortController();
-    const asleep = this.#options.clock.sleep(ms, over.signal).then(
-      () => over.abort(),
+    const done = new AbortController();
+    const asleep = this.#options.clock.sleep(ms, done.signal).then(
+      () => done.abort(),
       () => {},
     );
-    while (!over.signal.aborted && !this.#isClosed && !isEnough()) {
-      await Promise.race([asleep, this.#heard.promise]);
-      this.#heard = Promise.withResolvers();
+    while (!done.signal.aborted && !this.#isClosed && !isEnough()) {
+      await Promise.race([asleep, this.#requested.promise]);
+      this.#requested = Promise.withResolvers();
     }
-    over.abort();
+    done.abort();
     await asleep;
   }
 }
 
 /** Returns whether a state differs from the last one that was reported. */
-function isNews(state: SourceState, told: SourceState | undefined): boolean {
-  if (told === undefined) return true;
-  if (state.type === 'read') return told.type !== 'read' || told.reading.revision !== state.reading.revision;
-  return told.type !== 'failed' || told.error.code !== state.error.code || told.error.message !== state.error.message;
+function isDifferent(state: SourceState, reported: SourceState | undefined): boolean {
+  if (reported === undefined) return true;
+  if (state.type === 'read') return reported.type !== 'read' || reported.reading.revision !== state.reading.revision;
+  return (
+    reported.type !== 'failed' ||
+    reported.error.code !== state.error.code ||
+    reported.error.message !== state.error.message
+  );
 }
 
 /** Returns an error with a remedy for an error of the operating system. */
-function asSourceError(error: unknown, location: string): PortolanError {
+function sourceErrorOf(error: unknown, location: string): PortolanError {
   if (error instanceof PortolanError) return error;
   const reason = safeLine(error instanceof Error ? error.message : String(error));
   return new PortolanError({

@@ -146,7 +146,7 @@ export class Listing {
   #expand(draft: Draft, entries: readonly TreeEntry[], below: Draft[]): void {
     draft.entries = entries.length;
     const own = new Map(draft.before?.own.map((file) => [file.path, file]));
-    const twins = twinsAmong(entries);
+    const ambiguous = ambiguousNamesIn(entries);
     for (const entry of entries) {
       // One file above the limit is enough to report it.
       if (this.isTooMany) return;
@@ -155,11 +155,11 @@ export class Listing {
       const shown = draft.shown + name;
       const within = draft.within + name;
       if (entry.type === 'folder') {
-        if (twins.has(name)) draft.problems.push(twin(shown));
+        if (ambiguous.has(name)) draft.problems.push(ambiguousName(shown));
         else this.#below(draft, entry, `${shown}/`, `${within}/`, below);
         // The files of a submodule would be missing without an error, so every submodule is a problem.
       } else if (entry.type === 'submodule' || isManifestName(name)) {
-        if (twins.has(name)) draft.problems.push(twin(shown));
+        if (ambiguous.has(name)) draft.problems.push(ambiguousName(shown));
         else this.#file(draft, shown, within, entry, own.get(shown));
       }
     }
@@ -220,18 +220,18 @@ export class Listing {
 }
 
 /** Returns names that occur twice once invalid UTF-8 is replaced. They are ambiguous, so they are not used. */
-function twinsAmong(entries: readonly TreeEntry[]): ReadonlySet<string> {
+function ambiguousNamesIn(entries: readonly TreeEntry[]): ReadonlySet<string> {
   const seen = new Set<string>();
-  const twins = new Set<string>();
+  const ambiguous = new Set<string>();
   for (const { name } of entries) {
     if (!name.includes(UNREADABLE)) continue;
-    if (seen.has(name)) twins.add(name);
+    if (seen.has(name)) ambiguous.add(name);
     seen.add(name);
   }
-  return twins;
+  return ambiguous;
 }
 
-function twin(shown: string): Problem {
+function ambiguousName(shown: string): Problem {
   const message = 'its name is not valid UTF-8, and equals another name in the folder once it is displayed';
   return fileProblem(shown, 'source/unreadable-name', message, 'names in UTF-8');
 }

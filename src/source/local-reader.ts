@@ -13,7 +13,7 @@ export interface LocalOptions extends Omit<CheckoutOptions, 'ref'> {
   /** True refuses plain files: the source was a repository before, or signatures are required. */
   readonly isRepository: boolean;
   /** Milliseconds for which plain files must not change. */
-  readonly settleMs: number;
+  readonly stableMs: number;
 }
 
 /**
@@ -36,10 +36,10 @@ export function localReader(options: LocalOptions): SourceReader {
     get location() {
       return chosen?.location ?? options.paths.join(', ');
     },
-    async look() {
+    async observe() {
       try {
         const reader = chosen ?? (await choose());
-        const reading = await reader.look();
+        const reading = await reader.observe();
         chosen = reader;
         return reading;
       } catch (error) {
@@ -76,18 +76,18 @@ function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError 
 }
 
 /** File times have a resolution of a few milliseconds: two scans within that could miss a write between them. */
-const SETTLE_MIN_MS = 50;
+const STABLE_MIN_MS = 50;
 
 /**
  * Returns a reader of plain files and folders. A reading is what two equal scans some time apart found. A program that writes
  * file by file with longer pauses must switch a link instead.
  */
-function folderReader({ paths, exclude, settleMs, clock, workbench }: LocalOptions): SourceReader {
-  const place: FolderPlace = { paths, exclude, settleMs: Math.max(settleMs, SETTLE_MIN_MS) };
+function folderReader({ paths, exclude, stableMs, clock, workbench }: LocalOptions): SourceReader {
+  const place: FolderPlace = { paths, exclude, stableMs: Math.max(stableMs, STABLE_MIN_MS) };
   let last: { readonly stats: string; readonly digest: string; readonly reading: SourceReading } | undefined;
   return {
     location: paths.join(', '),
-    async look() {
+    async observe() {
       const seen = await folderStats(place);
       if (last?.stats === seen) return last.reading;
       // Before they are read, only names and times identify the files.
@@ -137,7 +137,7 @@ class CheckoutReader extends RepositoryReader {
    * A running git may keep files open that were replaced, and the worktree behind a link may be removed while it is read.
    * So a failed read is retried once with a new git, and again as long as the link has changed.
    */
-  async look(): Promise<SourceReading> {
+  async observe(): Promise<SourceReading> {
     const { ref } = this.#options;
     let failedAt: string | undefined;
     for (let attempt = 1; ; attempt += 1) {

@@ -3,7 +3,7 @@ import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
-import { isThere } from './checkout.ts';
+import { exists } from './checkout.ts';
 import type { GitEnd } from './git.ts';
 import { GitTransport, KEY_FOLDER, type TransportOptions } from './git-transport.ts';
 
@@ -67,7 +67,7 @@ export class Mirror {
     // A killed process leaves its key behind.
     for (const name of await readdir(this.folder))
       if (name.startsWith(KEY_FOLDER)) await rm(join(this.folder, name), { recursive: true, force: true });
-    const parts = ['HEAD', 'objects', 'refs'].map((name) => isThere(join(this.folder, name)));
+    const parts = ['HEAD', 'objects', 'refs'].map((name) => exists(join(this.folder, name)));
     if ((await Promise.all(parts)).every(Boolean)) return;
     const answer = await this.#transport.run(
       this.folder,
@@ -83,7 +83,7 @@ export class Mirror {
   }
 
   /** Asks the remote for the ref. @throws PortolanError when the remote does not answer, or has no such ref, or two. */
-  async ask(): Promise<RemoteRef> {
+  async resolveRef(): Promise<RemoteRef> {
     const { ref, url } = this.#options;
     if (COMMIT_ID.test(ref)) return { name: ref, id: ref };
     const names = ref === 'HEAD' || ref.startsWith('refs/') ? [ref] : [`refs/heads/${ref}`, `refs/tags/${ref}`];
@@ -94,8 +94,8 @@ export class Mirror {
       return id !== undefined && name !== undefined && names.includes(name) ? [{ name, id }] : [];
     });
     const [one, another] = found;
-    if (one === undefined) throw noSuchRef(url, ref);
-    if (another !== undefined) throw twoRefs(url, ref);
+    if (one === undefined) throw unknownRef(url, ref);
+    if (another !== undefined) throw ambiguousRef(url, ref);
     return one;
   }
 
@@ -217,7 +217,7 @@ export function isDamage(error: unknown): boolean {
   );
 }
 
-function noSuchRef(url: string, ref: string): PortolanError {
+function unknownRef(url: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/unknown-revision',
     disposition: 'invalid',
@@ -226,7 +226,7 @@ function noSuchRef(url: string, ref: string): PortolanError {
   });
 }
 
-function twoRefs(url: string, ref: string): PortolanError {
+function ambiguousRef(url: string, ref: string): PortolanError {
   return new PortolanError({
     code: 'source/ambiguous-revision',
     disposition: 'invalid',

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
-import { type Git, type GitConversation, gitFailed, incompleteClone, interrupted, tooSlow } from './git.ts';
+import { type Git, type GitProcess, gitFailed, incompleteClone, interrupted, tooSlow } from './git.ts';
 import type { EpochMs } from '../model/time.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
@@ -25,7 +25,7 @@ export class ObjectReader {
   readonly #git: Git;
   /** One batch of questions at a time, because answers come in the order of the questions. */
   readonly #turns = new PQueue({ concurrency: 1 });
-  #talk: { readonly git: GitConversation; readonly heard: Bytes } | undefined;
+  #process: { readonly git: GitProcess; readonly output: Bytes } | undefined;
 
   constructor(git: Git) {
     this.#git = git;
@@ -39,7 +39,7 @@ export class ObjectReader {
   facts(names: readonly string[]): Promise<readonly ObjectFacts[]> {
     return this.#ask(
       names.map((name) => `info ${name}\n`),
-      async (heard, index) => this.#factsOf(names[index] as string, await heard.line()),
+      async (output, index) => this.#factsOf(names[index] as string, await output.line()),
     );
   }
 
@@ -50,29 +50,29 @@ export class ObjectReader {
   read(names: readonly ObjectName[]): Promise<readonly Uint8Array[]> {
     return this.#ask(
       names.map(({ id }) => `contents ${id}\n`),
-      (heard, index) => this.#content(names[index] as ObjectName, heard),
+      (output, index) => this.#content(names[index] as ObjectName, output),
     );
   }
 
   /** Ends the process, and resolves when it has ended. */
   async close(): Promise<void> {
-    const talk = this.#talk;
-    this.#talk = undefined;
+    const talk = this.#process;
+    this.#process = undefined;
     talk?.git.end();
     await talk?.git.ended;
   }
 
-  #ask<T>(questions: readonly string[], hear: (heard: Bytes, index: number) => Promise<T>): Promise<readonly T[]> {
-    return this.#turns.add(() => this.#askNow(questions, hear));
+  #ask<T>(questions: readonly string[], parse: (output: Bytes, index: number) => Promise<T>): Promise<readonly T[]> {
+    return this.#turns.add(() => this.#exchange(questions, parse));
   }
 
-  async #askNow<T>(
+  async #exchange<T>(
     questions: readonly string[],
-    hear: (heard: Bytes, index: number) => Promise<T>,
+    parse: (output: Bytes, index: number) => Promise<T>,
   ): Promise<readonly T[]> {
     if (questions.length === 0) return [];
-    this.#talk ??= this.#begin();
-    const { git, heard } = this.#talk;
+    this.#process ??= this.#begin();
+    const { git, output } = this.#process;
     const done = new AbortController();
     let isLate = false;
     this.#git.limitTime(done.signal, () => {
@@ -80,24 +80,24 @@ export class ObjectReader {
       git.end();
     });
     try {
-      git.say(questions.join(''));
+      git.write(questions.join(''));
       const answers: T[] = [];
-      for (const index of questions.keys()) answers.push(await hear(heard, index));
+      for (const index of questions.keys()) answers.push(await parse(output, index));
       return answers;
     } catch (error) {
       await this.close();
       if (this.#git.isInterrupted()) throw interrupted();
       if (isLate) throw tooSlow(this.#git.root);
-      if (error instanceof Ended) throw this.#failed('read objects', git.complaints() || 'it ended early');
+      if (error instanceof Ended) throw this.#failed('read objects', git.errorOutput() || 'it ended early');
       throw error;
     } finally {
       done.abort();
     }
   }
 
-  #begin(): { readonly git: GitConversation; readonly heard: Bytes } {
+  #begin(): { readonly git: GitProcess; readonly output: Bytes } {
     const git = this.#git.start(['cat-file', '--batch-command']);
-    return { git, heard: new Bytes(git.heard) };
+    return { git, output: new Bytes(git.output) };
   }
 
   #factsOf(name: string, answer: string): ObjectFacts {
@@ -108,13 +108,13 @@ export class ObjectReader {
     return { found: 'one', id, type: type as ObjectType, size: Number(size) };
   }
 
-  async #content({ id, type }: ObjectName, heard: Bytes): Promise<Uint8Array> {
-    const answer = await heard.line();
+  async #content({ id, type }: ObjectName, output: Bytes): Promise<Uint8Array> {
+    const answer = await output.line();
     if (answer === `${id} missing`) throw incompleteClone(this.#git.root);
     const size = answer.startsWith(`${id} ${type} `) ? Number(answer.slice(id.length + type.length + 2)) : Number.NaN;
     if (!Number.isSafeInteger(size)) throw this.#failed(`read ${type} ${id}`, `it answers "${answer}"`);
-    const content = await heard.take(size);
-    await heard.line();
+    const content = await output.take(size);
+    await output.line();
     if (objectId(type, content, id.length) !== id)
       throw this.#failed(`read ${type} ${id}`, 'its content is another than its id says');
     return content;

@@ -44,11 +44,11 @@ export interface SourceFeedOptions {
 export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const { settings } = options;
   const { url, intervalMs, debounceMs } = settings;
-  const reader = url === undefined ? local(options, debounceMs) : remote(options, url);
+  const reader = url === undefined ? openLocal(options, debounceMs) : openRemote(options, url);
   return new LevelFeed({ ...options, reader, watch: options.watch ?? watchFiles, intervalMs, debounceMs });
 }
 
-function local(options: SourceFeedOptions, settleMs: number): SourceReader {
+function openLocal(options: SourceFeedOptions, stableMs: number): SourceReader {
   const { signatures, ...settings } = options.settings;
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
   if (paths.length === 0)
@@ -67,10 +67,10 @@ function local(options: SourceFeedOptions, settleMs: number): SourceReader {
     });
   // Otherwise removing .git would bypass the policy.
   const isRepository = options.isRepository || signatures.by !== 'nobody';
-  return localReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, settleMs });
+  return localReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, stableMs });
 }
 
-function remote(options: SourceFeedOptions, url: string): SourceReader {
+function openRemote(options: SourceFeedOptions, url: string): SourceReader {
   const { ref = 'HEAD', paths, signatures, credentials, tls } = options.settings;
   if (options.paths.length > 0)
     throw new PortolanError({

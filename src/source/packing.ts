@@ -40,8 +40,8 @@ export class Packer {
 
   /** Packs files. @param known digests of the parts that the ledger has. */
   pack(files: readonly SourceFile[], known: readonly string[]): Packed {
-    const { parts, digests } = (this.#last = divided(files, this.#last));
-    return { digests, parts: partsOtherThan(known, parts, digests) };
+    const { parts, digests } = (this.#last = divide(files, this.#last));
+    return { digests, parts: unknownParts(known, parts, digests) };
   }
 }
 
@@ -55,17 +55,17 @@ export async function unpack(text: string): Promise<readonly SourceFile[]> {
   }));
 }
 
-async function* partsOtherThan(
+async function* unknownParts(
   known: readonly string[],
   parts: Division['parts'],
   digests: Division['digests'],
 ): AsyncGenerator<PackedPart> {
   for (const [place, part] of parts.entries())
-    if (known[place] !== digests[place]) yield { place, text: await packed(part) };
+    if (known[place] !== digests[place]) yield { place, text: await compress(part) };
 }
 
 /** Divides files into parts. Computes only parts with changed files, if the paths did not change. */
-function divided(files: readonly SourceFile[], last: Division | undefined): Division {
+function divide(files: readonly SourceFile[], last: Division | undefined): Division {
   const changed = last && changedSince(last.files, files);
   if (last === undefined || changed === undefined) {
     const parts = partsOf(files);
@@ -119,13 +119,13 @@ function hashOf(path: string): number {
 }
 
 function digestOf(files: readonly SourceFile[]): string {
-  let said = '';
+  let text = '';
   for (const { path, content, contentId } of files)
-    said += contentId === undefined ? `${path}\0bytes\0${hash('sha256', content)}\0` : `${path}\0id\0${contentId}\0`;
-  return hash('sha256', said).slice(0, 32);
+    text += contentId === undefined ? `${path}\0bytes\0${hash('sha256', content)}\0` : `${path}\0id\0${contentId}\0`;
+  return hash('sha256', text).slice(0, 32);
 }
 
-async function packed(files: readonly SourceFile[]): Promise<string> {
+async function compress(files: readonly SourceFile[]): Promise<string> {
   const stored = files.map(
     ({ path, content, contentId }): StoredFile => ({
       path,

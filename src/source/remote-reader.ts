@@ -31,9 +31,9 @@ export class RemoteReader extends RepositoryReader {
     this.#paths = named.map((path) => ({ named: path, within: join('/', path).replace(/^\/|\/$/g, '') }));
   }
 
-  async look(): Promise<SourceReading> {
+  async observe(): Promise<SourceReading> {
     await this.#mirror.open();
-    const remote = await this.#mirror.ask();
+    const remote = await this.#mirror.resolveRef();
     try {
       return await this.#read(remote);
     } catch (error) {

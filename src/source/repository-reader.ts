@@ -31,7 +31,7 @@ export abstract class RepositoryReader implements SourceReader {
     this.#options = options;
   }
 
-  abstract look(): Promise<SourceReading>;
+  abstract observe(): Promise<SourceReading>;
   abstract watchPlan(): Promise<WatchPlan | undefined>;
 
   async close(): Promise<void> {

@@ -121,7 +121,7 @@ export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> 
   const last = await ledger.lastSnapshot(source);
   const succession = allowRewind ? undefined : await successionOf(commit, last);
   const pruneOk = succession === undefined || mayPrune(succession);
-  const named = String(allowShrunk ? size : Math.max(size, await largestSince({ ledger, source })));
+  const named = String(allowShrunk ? size : Math.max(size, await largestSize({ ledger, source })));
   const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
   if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;
   const snapshot = { id, source, commit: commitId, manifestHash: id, objects: size, pruneOk, acceptedMs: clock.now() };
@@ -134,7 +134,7 @@ export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> 
 }
 
 /** An accepted source, and the scopes with removals. */
-interface LostResources extends SourceLedger {
+interface AcceptedSource extends SourceLedger {
   readonly desired: DesiredState;
   /** Scopes whose removals are done when the ledger has none of them left. Approved removals count as done. */
   readonly scopes: ReadonlySet<ScopeKey>;
@@ -144,9 +144,9 @@ interface LostResources extends SourceLedger {
  * Resets the largest size of the source to its present size, once all resources removed from git were removed from the platform:
  * by a command, after a delay, or after an approval. Until then, removals of several commits add up.
  */
-export async function settleLost({ desired, scopes, ...accepted }: LostResources): Promise<void> {
+export async function resetLargest({ desired, scopes, ...accepted }: AcceptedSource): Promise<void> {
   const { ledger, source } = accepted;
-  if ((await largestSince(accepted)) <= desired.size) return;
+  if ((await largestSize(accepted)) <= desired.size) return;
   const rows = await ledger.objects({ source });
   if (rows.some(({ state, scope, resource }) => state !== 'gone' && scopes.has(scope) && !desired.has(resource)))
     return;
@@ -154,7 +154,7 @@ export async function settleLost({ desired, scopes, ...accepted }: LostResources
 }
 
 /** Returns the largest number of resources of the source since all earlier removals were done. */
-export async function largestSince({ ledger, source }: Pick<SourceLedger, 'ledger' | 'source'>): Promise<number> {
+export async function largestSize({ ledger, source }: Pick<SourceLedger, 'ledger' | 'source'>): Promise<number> {
   return Number((await ledger.fact(sizeFact(source))) ?? 0);
 }
 

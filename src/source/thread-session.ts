@@ -4,7 +4,7 @@ import type { Thread, ThreadEnd } from '../runtime/thread.ts';
 import { type CallName, type Calls, CONTENTS_MAX, type Reply } from './thread-messages.ts';
 
 /** Thrown when the thread ended before it answered. */
-export class ThreadGone extends Error {
+export class ThreadEnded extends Error {
   readonly end: ThreadEnd;
 
   constructor(end: ThreadEnd) {
@@ -30,14 +30,14 @@ export class ThreadSession {
     thread.onMessage((message) => this.#hear(message as Reply));
     void thread.ended.then((end) => {
       this.isGone = true;
-      for (const { reject } of this.#waiting.values()) reject(new ThreadGone(end));
+      for (const { reject } of this.#waiting.values()) reject(new ThreadEnded(end));
       this.#waiting.clear();
     });
   }
 
-  /** Calls the thread. @throws PortolanError that the thread threw. @throws ThreadGone when it ends before it answers. */
+  /** Calls the thread. @throws PortolanError that the thread threw. @throws ThreadEnded when it ends before it answers. */
   async call<Name extends CallName>(call: Name, input: Calls[Name]['input']): Promise<Calls[Name]['output']> {
-    if (this.isGone) throw new ThreadGone(await this.#thread.ended);
+    if (this.isGone) throw new ThreadEnded(await this.#thread.ended);
     this.#questions += 1;
     const waiting: Waiting = Promise.withResolvers();
     this.#waiting.set(this.#questions, waiting);

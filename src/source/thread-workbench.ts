@@ -20,7 +20,7 @@ import type {
 import { interrupted } from './git.ts';
 import type { PackedPart } from './packing.ts';
 import type { Calls } from './thread-messages.ts';
-import { ThreadGone, ThreadSession } from './thread-session.ts';
+import { ThreadEnded, ThreadSession } from './thread-session.ts';
 import type { Attempt, Unreadable } from './unreadable.ts';
 
 export interface ThreadWorkbenchOptions {
@@ -163,7 +163,7 @@ export class ThreadWorkbench implements Workbench {
     try {
       return await work(session);
     } catch (error) {
-      if (!(error instanceof ThreadGone)) throw error;
+      if (!(error instanceof ThreadEnded)) throw error;
       task.signal?.throwIfAborted();
       if (this.#isClosing) throw interrupted();
       const failed = failure(reasonOf(error, isLate), task.attempt?.label ?? '');
@@ -261,7 +261,7 @@ function bareResource({ labels, annotations, spec, ...others }: Resource): Resou
   };
 }
 
-function reasonOf({ end }: ThreadGone, isLate: boolean): ThreadFailure {
+function reasonOf({ end }: ThreadEnded, isLate: boolean): ThreadFailure {
   if (isLate) return { type: 'too-slow' };
   if (end.type === 'out-of-memory') return { type: 'out-of-memory' };
   return { type: 'failed', reason: end.type === 'failed' ? end.reason : 'it ended by itself' };

@@ -21,7 +21,7 @@ const LINKS_MAX = 40;
 /** Returns the plan for a checkout, worktree or bare repository: its refs, and the links in the paths to it. */
 export async function watchPlanOfRepository(root: string, paths: readonly string[]): Promise<WatchPlan> {
   const { gitFolder, commonFolder } = await gitFolders(root);
-  const links = await linksOnTheWay(paths);
+  const links = await linksIn(paths);
   const pointers = gitFolder === root ? [] : [join(root, '.git')];
   const ownRefs = ['HEAD', 'packed-refs', 'commondir', 'gitdir'].map((name) => join(gitFolder, name));
   const commonRefs = ['HEAD', 'packed-refs'].map((name) => join(commonFolder, name));
@@ -37,7 +37,7 @@ export async function watchPlanOfRepository(root: string, paths: readonly string
 
 /** Returns the plan for plain files and folders: everything below them, and the links in the paths to them. */
 export async function watchPlanOfFiles(paths: readonly string[]): Promise<WatchPlan> {
-  const links = await linksOnTheWay(paths);
+  const links = await linksIn(paths);
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => resolve(path))));
   return planOf({ folders: [], names: [], trees: real, links, isPlain: true });
 }
@@ -96,7 +96,7 @@ async function firstLine(file: string): Promise<string | undefined> {
 }
 
 /** Returns all links in the paths, sorted. */
-async function linksOnTheWay(paths: readonly string[]): Promise<readonly string[]> {
+async function linksIn(paths: readonly string[]): Promise<readonly string[]> {
   const links = new Set<string>();
   for (const path of paths) await followLinks(resolve(path), links);
   return [...links].sort();

@@ -20,7 +20,7 @@ export type Watch = (plan: WatchPlan, listener: WatchListener) => Watcher;
 /** Watches files with the means of the operating system. */
 export const watchFiles: Watch = (plan, { changed, failed }) => {
   let watcher: FSWatcher | undefined = watch([...plan.folders], {
-    ignored: (path) => !matters(path, plan),
+    ignored: (path) => !isRelevant(path, plan),
     ignoreInitial: true,
     followSymlinks: false,
     // Git replaces a ref by renaming. The event must not be delayed to wait for more.
@@ -43,7 +43,7 @@ export const watchFiles: Watch = (plan, { changed, failed }) => {
   };
 };
 
-function matters(path: string, { folders, names, trees, isPlain }: WatchPlan): boolean {
+function isRelevant(path: string, { folders, names, trees, isPlain }: WatchPlan): boolean {
   if (names.includes(path) || folders.includes(path)) return true;
   const tree = trees.find((one) => path.startsWith(`${one}${sep}`));
   if (tree === undefined) return false;

@@ -13,7 +13,7 @@ import type {
   LoadContext,
   Workbench,
 } from './contents.ts';
-import { settledFolder } from './folder-scan.ts';
+import { readStableFolder } from './folder-scan.ts';
 import { Git, type GitSurroundings } from './git.ts';
 import { ObjectReader } from './objects.ts';
 import { Packer, unpack } from './packing.ts';
@@ -60,7 +60,7 @@ export class LocalWorkbench implements Workbench {
 
   async folder(place: FolderPlace): Promise<FolderContents> {
     const { clock, limits } = this.#options;
-    const found = await settledFolder(place, limits(), clock, this.#closing.signal);
+    const found = await readStableFolder(place, limits(), clock, this.#closing.signal);
     return { contents: this.#hold(found), stats: found.stats, digest: found.digest };
   }
 

@@ -1,4 +1,4 @@
-import { covers, roleFor } from '../../src/server/tokens.ts';
+import { includesRole, requiredRole } from '../../src/server/tokens.ts';
 import { SECRETS } from './api.ts';
 import type { Attempt } from './draft.ts';
 import { type Answered, exchange } from './exchange.ts';
@@ -39,8 +39,8 @@ function fault(attempt: Attempt, { status, headers, body, raw }: Answered): stri
 
 /** Whether the caller may have a success for this: what was changed about a path may lead to another route, but to none that changes anything. */
 function mayDo({ route, caller, isPathOfRoute, bytes }: Attempt): boolean {
-  const wanted = roleFor(route.access, false);
-  const isAllowed = wanted === undefined || (caller !== 'stranger' && covers(caller, wanted));
+  const wanted = requiredRole(route.access, false);
+  const isAllowed = wanted === undefined || (caller !== 'stranger' && includesRole(caller, wanted));
   if (isAllowed) return true;
   return !isPathOfRoute && caller !== 'stranger' && /^(GET|HEAD) /i.test(bytes.subarray(0, 5).toString());
 }

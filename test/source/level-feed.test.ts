@@ -23,7 +23,7 @@ function scene({ chance = 0.5 } = {}) {
   let listener: WatchListener | undefined;
   const reader: SourceReader = {
     location: 'here',
-    async look() {
+    async observe() {
       looked.push(clock.monotonic());
       return reading(now());
     },

@@ -20,7 +20,7 @@ import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
 import { Progress } from '../terminal/progress.ts';
 import { refuseFaults } from './problems.ts';
-import { acceptSnapshot, largestSince, settleLost, snapshotId, successionOf } from '../../source/snapshot.ts';
+import { acceptSnapshot, largestSize, resetLargest, snapshotId, successionOf } from '../../source/snapshot.ts';
 import { count } from '../terminal/text.ts';
 import type { ExitCode } from './exit-codes.ts';
 import type { Windows } from '../../plan/guard.ts';
@@ -260,7 +260,7 @@ function runPolicy(session: Session): RunPolicy {
       source,
       resources: input.desired.size,
       isEmptyAllowed: flags.allowEmpty === true,
-      largest: async () => (flags.allowShrunk === true ? undefined : largestSince(session)),
+      largest: async () => (flags.allowShrunk === true ? undefined : largestSize(session)),
       succession: async () =>
         flags.allowRewind === true ? undefined : successionOf(input.commit, await ledger.lastSnapshot(source)),
     },
@@ -290,7 +290,7 @@ export async function settleInput(session: Session, { prepared, errors }: Survey
   const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)
-    await settleLost({
+    await resetLargest({
       ledger,
       clock: surroundings.clock,
       source,

@@ -2,7 +2,7 @@ import type { ControllerApi } from '../../controller/api.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { arrayOf, described, objectOf, ref, string, text } from '../../model/schema-words.ts';
-import { type Call, type Desk, json, routesOf } from '../route.ts';
+import { type Call, type Services, json, routesOf } from '../route.ts';
 import { applicationNamed } from './queries.ts';
 
 const asked = {
@@ -30,7 +30,7 @@ function command(
   return {
     access: 'operator',
     answers: { 200: { description: 'The application after the command.', schema: ref('Application') } },
-    handle: async ({ params, body, by }: Call, { api }: Desk) => {
+    handle: async ({ params, body, by }: Call, { api }: Services) => {
       const { id } = applicationNamed(api, params['name']);
       await carryOut(api, id, by, body as Readonly<Record<string, string>>);
       return json(api.application(id));

@@ -179,7 +179,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a source is measured by what was accepted last',
     file: 'source/snapshot.ts',
-    find: 'Math.max(size, await largestSince({ ledger, source }))',
+    find: 'Math.max(size, await largestSize({ ledger, source }))',
     replace: 'size',
     rightly: ['I-PERMIT'],
     seed: 4,

@@ -1,5 +1,5 @@
 /** Returns a controller that is aborted with another signal. `AbortSignal.any` would keep a reference to that signal for ever. */
-export function following(other: AbortSignal) {
+export function linkedAbort(other: AbortSignal) {
   const own = new AbortController();
   const follow = (): void => own.abort(other.reason);
   other.addEventListener('abort', follow, { once: true });
@@ -8,6 +8,6 @@ export function following(other: AbortSignal) {
     signal: own.signal,
     abort: (reason: Error): void => own.abort(reason),
     /** Stops following the other signal. */
-    letGo: (): void => other.removeEventListener('abort', follow),
+    unlink: (): void => other.removeEventListener('abort', follow),
   };
 }
