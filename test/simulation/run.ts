@@ -70,7 +70,10 @@ async function main(): Promise<number> {
   if (!(driversShare >= 0 && driversShare <= 1))
     throw new Error(`--drivers is a share of 0 to 1, not ${values.drivers}`);
   if (values.mutants) return await listMutants();
-  if (values.exhaustive) return await exhaustive(Number(values.faults), (text) => process.stdout.write(text));
+  if (values.exhaustive) {
+    const write = (text: string): void => void process.stdout.write(text);
+    return await exhaustive({ faultsMax: Number(values.faults), workers: Number(values.workers), write });
+  }
   if (values.replay !== undefined) {
     process.stdout.write(await explain(Number(values.replay), ledger, driversShare));
     return 0;

@@ -59,8 +59,6 @@ interface Spent {
 
 /** Below this share of what it named, a source removes nothing by itself. */
 const SHRUNK_SHARE = 0.5;
-/** No settings wait longer before they remove what is gone. */
-const PRUNE_AFTER_MS_MAX = 600_000;
 
 /**
  * What may be removed and changed by itself, worked out from what the source said, what persons did, and what was sent:
@@ -180,8 +178,9 @@ export class Permissions {
   /**
    * All that it knows, with times as they are from now: equal texts forbid and allow the same from now on.
    * @param sender the process that works; what others took up is only used.
+   * @param pruneAfterMs the longest that any settings wait before they remove what is gone.
    */
-  digest(nowMs: number, sender: number | undefined): string {
+  digest(nowMs: number, sender: number | undefined, pruneAfterMs: number): string {
     const ages = (map: ReadonlyMap<AppName, ReadonlyMap<string, number>>, mostMs: number): unknown =>
       [...map].map(([name, times]) => [
         name,
@@ -192,7 +191,7 @@ export class Permissions {
     const { changed, removed, ...spent } = this.#spent;
     const accepted = this.#accepted && { ...this.#accepted, commit: this.#accepted.commit.id };
     return JSON.stringify([
-      ages(this.#goneMs, PRUNE_AFTER_MS_MAX),
+      ages(this.#goneMs, pruneAfterMs),
       ages(this.#namedAgainMs, 1),
       this.#approvals.map(({ digest, usedBy }) => [digest, user(usedBy)]),
       accepted,

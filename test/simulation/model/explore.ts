@@ -59,7 +59,8 @@ class Explorer {
   /** Moments, each with the most faults that were left in it. */
   readonly #seen = new Map<string, number>();
   readonly #states = new Set<string>();
-  readonly #starts: Start[] = [];
+  /** By the faults that are left. */
+  readonly #starts: readonly Start[][];
   #executions = 0;
   #whole = 0;
   #steps = 0;
@@ -67,15 +68,15 @@ class Explorer {
 
   constructor(exploration: Exploration) {
     this.#exploration = exploration;
+    this.#starts = Array.from({ length: exploration.faults + 1 }, () => []);
   }
 
   async run(past: Beginning | undefined): Promise<ExplorationReport> {
     const startedMs = performance.now();
     const { pair, faults } = this.#exploration;
-    this.#starts.push({ from: past, role: pair[0], faults, path: [] });
+    this.#starts[faults]?.push({ from: past, role: pair[0], faults, path: [] });
     let found: Found | undefined;
-    // Those with more faults left come first: what they have seen need not be seen again.
-    for (let start = this.#starts.shift(); start !== undefined && found === undefined; start = this.#starts.shift())
+    for (let start = this.#next(); start !== undefined && found === undefined; start = this.#next())
       found = await this.#from(start);
     return {
       executions: this.#executions,
@@ -88,6 +89,11 @@ class Explorer {
       path: found?.path ?? [],
       seconds: (performance.now() - startedMs) / 1000,
     };
+  }
+
+  /** Those with more faults left come first: what they have seen need not be seen again. Others of a kind come last in, first out. */
+  #next(): Start | undefined {
+    return this.#starts.findLast((starts) => starts.length > 0)?.pop();
   }
 
   async #from(start: Start): Promise<Found | undefined> {
@@ -113,10 +119,11 @@ class Explorer {
 
   /** Where everybody is dead another execution begins; what is left can come next in this one. */
   #split(world: ModelWorld, choices: readonly Choice[], path: readonly string[]): Turn {
-    const faults = world.faultsLeft - 1;
-    for (const { label, begins: role } of choices)
-      if (role !== undefined && !this.#isSeen(world.keyAsDead(role), faults))
-        this.#starts.push({ from: world.beginning(), role, faults, path: [...path, label] });
+    for (const { label, begins: role, overtakes = false } of choices) {
+      const faults = world.faultsLeft - (overtakes ? 0 : 1);
+      if (role !== undefined && !this.#isSeen(world.keyAsDead(role, overtakes), faults))
+        this.#starts[faults]?.push({ from: world.beginning(overtakes), role, faults, path: [...path, label] });
+    }
     return { labels: choices.filter(({ begins }) => begins === undefined).map(({ label }) => label), at: 0 };
   }
 

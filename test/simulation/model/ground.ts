@@ -148,8 +148,8 @@ export class ModelGround implements Surroundings {
     for (const { at, untilMs } of from.late) this.#willArrive(this.#sends.sent[at] as Sent, untilMs);
   }
 
-  /** What is left if everybody dies now. What is under way may act some time. */
-  beginning(): Beginning {
+  /** What is left if everybody dies now, or is overtaken. What is under way may act some time. */
+  beginning(overtakes: boolean): Beginning {
     const { sent } = this.#sends;
     const violate = (): void => {};
     const books = new Books(
@@ -173,7 +173,7 @@ export class ModelGround implements Surroundings {
       approved: new Map(this.approved),
       commits: this.git.head.number,
       approvalsLeft: this.approvalsLeft,
-      hasOvertaken: this.hasOvertaken,
+      hasOvertaken: this.hasOvertaken || overtakes,
       effects: this.#effects.copyFor(violate),
     };
   }
@@ -187,9 +187,9 @@ export class ModelGround implements Surroundings {
     return [...this.offers.late, ...orphans];
   }
 
-  /** What the state is if everybody dies now, and this one begins. */
-  keyAsDead(successor: Role): string {
-    return this.#keyOf([successor], this.#lateOnes(), undefined);
+  /** What the state is if everybody dies now, or is overtaken, and this one begins. */
+  keyAsDead(successor: Role, overtakes: boolean): string {
+    return this.#keyOf([successor], this.#lateOnes(), undefined, this.hasOvertaken || overtakes);
   }
 
   /** Frees what nobody waits for any more. */
@@ -217,10 +217,11 @@ export class ModelGround implements Surroundings {
       [...known, this.isMoved, this.hasTimePassed, this.isJobDue],
       this.offers.late,
       this.holder?.number,
+      this.hasOvertaken,
     );
   }
 
-  #keyOf(known: readonly unknown[], late: Offers['late'], sender: number | undefined): string {
+  #keyOf(known: readonly unknown[], late: Offers['late'], sender: number | undefined, hasOvertaken: boolean): string {
     const { timeline } = this;
     return hash(
       'sha1',
@@ -228,9 +229,9 @@ export class ModelGround implements Surroundings {
         this.state.ledger(),
         this.state.platform(),
         ...known,
-        ...late.map(({ label, untilMs }) => `${label} ${untilMs - timeline.nowMs}`),
-        this.permissions.digest(timeline.nowMs, sender),
-        [this.commitsLeft, this.approvalsLeft, this.hasOvertaken].join(),
+        ...late.map(({ label, sent, untilMs }) => `${label} ${sent.intent.requestHash} ${untilMs - timeline.nowMs}`),
+        this.permissions.digest(timeline.nowMs, sender, this.settings.pruneAfterMs),
+        [this.commitsLeft, this.approvalsLeft, hasOvertaken].join(),
         this.#effects.text(),
       ].join('\n'),
     );

@@ -79,4 +79,13 @@ export const modelMutants: readonly ModelMutant[] = [
     scenario: 'remove one, and meanwhile close the other beyond the budget',
     faults: 1,
   },
+  {
+    name: 'what was under way when it was overtaken is settled at once',
+    file: 'reconcile/resolution/settle.ts',
+    find: "  return settleWindowMs(idempotence, timing) + (state === 'open' ? timing.sendWithinMs : 0);",
+    replace: "  return state === 'open' ? 0 : settleWindowMs(idempotence, timing);",
+    rightly: ['I-SETTLE', 'I-ONCE', 'L-CONV'],
+    scenario: 'create both',
+    faults: 0,
+  },
 ];

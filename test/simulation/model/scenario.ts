@@ -21,6 +21,8 @@ export interface Scenario {
   readonly approvals: number;
   /** Crashes and lost answers, at most, in the full model. */
   readonly faults: number;
+  /** Of the time that all of it takes, about. */
+  readonly share: number;
 }
 
 const OTHER_PORT = 8080;
@@ -67,14 +69,15 @@ function content(weight: number | undefined, isOpen = true): Content {
 
 /** Everything that the two objects, an outer port and a rule, can go through. */
 export const scenarios: readonly Scenario[] = [
-  { name: 'create both', done: [], commits: [content(100)], dailyObjects: 10, approvals: 0, faults: 3 },
+  { name: 'create both', done: [], commits: [content(100)], dailyObjects: 10, approvals: 0, faults: 3, share: 1 },
   {
     name: 'update one and close the other',
     done: [content(100)],
     commits: [content(50, false)],
     dailyObjects: 1,
     approvals: 0,
-    faults: 2,
+    faults: 3,
+    share: 2,
   },
   {
     name: 'remove both with an approval, beyond the budget',
@@ -82,7 +85,8 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(undefined, false)],
     dailyObjects: 1,
     approvals: 1,
-    faults: 1,
+    faults: 3,
+    share: 4,
   },
   {
     name: 'create both, and meanwhile remove one',
@@ -90,7 +94,8 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(100), content(undefined)],
     dailyObjects: 10,
     approvals: 0,
-    faults: 1,
+    faults: 3,
+    share: 12,
   },
   {
     name: 'remove one, and meanwhile close the other beyond the budget',
@@ -98,7 +103,8 @@ export const scenarios: readonly Scenario[] = [
     commits: [content(undefined), content(undefined, false)],
     dailyObjects: 1,
     approvals: 0,
-    faults: 2,
+    faults: 3,
+    share: 4,
   },
 ];
 

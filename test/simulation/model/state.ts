@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { MemoryStore } from '../../support/memory-ledger.ts';
+import type { Intent } from '../../../src/model/owned.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
 import type { Sender } from '../drivers/surroundings.ts';
+import { isPending } from '../books.ts';
 import { EPOCH_MS, type Server } from '../server.ts';
 import type { Agenda } from './agenda.ts';
 
@@ -83,11 +85,13 @@ export class StateText {
     const known = this.#ledger;
     if (known?.serial === serial && known.nowMs === nowMs && known.epoch === epoch) return known.text;
     const { objects, intents, snapshots, facts } = this.#store;
-    const read = [...intents.values()]
-      .map(({ intent }) => ({ ...intent, epoch: 0 }))
-      .filter(({ state }) => state === 'open' || state === 'unknown' || state === 'superseded');
-    const rows = [sorted(objects), read, sorted(snapshots), sorted(facts).flatMap(deciding)];
-    const text = renamed(JSON.stringify(rows, (key, value: unknown) => this.#fromNow(key, value)));
+    const text = renamed([
+      ...sorted(objects).map(([uid, object]) => `${uid} ${textOfRow(object)}`),
+      ...[...intents.values()].flatMap(({ intent }) => (isPending(intent) ? [this.#inDoubt(intent)] : [])),
+      ...supersededIn(intents),
+      ...sorted(snapshots).map(([source, snapshot]) => `${source} ${textOfRow(snapshot)}`),
+      ...sorted(facts).flatMap(([key, value]) => textOfFact(key, value) || []),
+    ]);
     this.#ledger = { serial, epoch, nowMs, text };
     return text;
   }
@@ -100,19 +104,43 @@ export class StateText {
     return text;
   }
 
-  #fromNow(key: string, value: unknown): unknown {
+  /** What is in doubt, with its window as it is from now: once over, it is over for good. */
+  #inDoubt(intent: Intent): string {
     const { nowMs } = this.#agenda;
-    if (typeof value === 'number') {
-      if (TIMES.has(key)) return 'a time';
-      if (value <= DATES_FROM_MS) return value;
-      return key === 'settleMs' ? `now ${value - EPOCH_MS - nowMs}` : 'a date';
-    }
-    if (key === 'settleMark' && typeof value === 'string' && value !== '') {
-      const [boot, until] = value.split(' ');
-      return `${boot} ${Number(until) - nowMs}`;
-    }
-    return value;
+    const { settleMs, settleMark, ...others } = intent;
+    const [boot = '', until] = settleMark.split(' ');
+    const leftMs = settleMs <= DATES_FROM_MS ? settleMs : Math.max(0, settleMs - EPOCH_MS - nowMs);
+    const leftByMarkMs = until === undefined ? '' : Math.max(0, Number(until) - nowMs);
+    return `${textOfRow(intent, others)} ${leftMs} ${boot} ${leftByMarkMs}`;
   }
+}
+
+/** Rows are never changed in place. */
+const texts = new WeakMap<object, string>();
+
+/** @param decisive what of the row decides anything. */
+function textOfRow(row: object, decisive = row): string {
+  let text = texts.get(row);
+  if (text === undefined) texts.set(row, (text = withoutDates(decisive)));
+  return text;
+}
+
+function withoutDates(value: unknown): string {
+  const text = JSON.stringify(value, (key, inner: unknown) => {
+    if (key === 'epoch') return 0;
+    if (typeof inner !== 'number') return inner;
+    if (TIMES.has(key)) return 'a time';
+    return inner > DATES_FROM_MS ? 'a date' : inner;
+  });
+  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a date');
+}
+
+/** Of a request that may be repeated, the ledger is asked one thing: whether that creation was ever sent before. */
+function supersededIn(intents: MemoryStore['intents']): readonly string[] {
+  const creations = [...intents.values()].flatMap(({ intent: { state, uid, operation, idempotence } }) =>
+    state === 'superseded' && idempotence !== 'target-state' ? [`${operation} ${uid}`] : [],
+  );
+  return [...new Set(creations)].sort();
 }
 
 function digest(parts: readonly (string | number)[]): string {
@@ -124,12 +152,12 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
 }
 
 /** What of a fact decides anything: of a status the plan that waits for a word, and of the kept files nothing while git answers. */
-function deciding([key, text]: [string, string]): [string, unknown][] {
+function deciding(key: string, text: string): readonly unknown[] {
   if (key.startsWith('files')) return [];
-  const value = parsedOf(text);
-  if (!key.startsWith('status ')) return [[key, value]];
+  const value = asValue(text);
+  if (!key.startsWith('status ')) return [value];
   const { status, kept } = value as { readonly status: ApplicationStatus; readonly kept: unknown };
-  return [[key, [standingOf(status), kept]]];
+  return [[standingOf(status), kept]];
 }
 
 function standingOf({ approval, pause, failures }: ApplicationStatus): unknown {
@@ -137,15 +165,19 @@ function standingOf({ approval, pause, failures }: ApplicationStatus): unknown {
 }
 
 /** Facts come back in nearly every state. */
-const values = new Map<string, unknown>();
-const VALUES_MAX = 10_000;
+const factTexts = new Map<string, string>();
+const FACTS_MAX = 10_000;
 
-function parsedOf(text: string): unknown {
-  if (!values.has(text)) {
-    if (values.size >= VALUES_MAX) values.clear();
-    values.set(text, asValue(text));
-  }
-  return values.get(text);
+function textOfFact(key: string, value: string): string {
+  const fact = `${key} ${value}`;
+  let text = factTexts.get(fact);
+  if (text !== undefined) return text;
+  if (factTexts.size >= FACTS_MAX) factTexts.clear();
+  text = deciding(key, value)
+    .map((found) => `${key} ${withoutDates(found)}`)
+    .join();
+  factTexts.set(fact, text);
+  return text;
 }
 
 function asValue(text: string): unknown {
@@ -157,11 +189,12 @@ function asValue(text: string): unknown {
 }
 
 /** Ids that a process drew, by the order in which they come. */
-function renamed(text: string): string {
+function renamed(parts: readonly string[]): string {
   const names = new Map<string, string>();
-  return text.replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a date').replace(/f00d\d+/g, (id) => {
-    let name = names.get(id);
-    if (name === undefined) names.set(id, (name = `id${names.size}`));
+  const nameOf = (id: string): string => {
+    const name = names.get(id) ?? `id${names.size}`;
+    names.set(id, name);
     return name;
-  });
+  };
+  return parts.map((part) => (part.includes('f00d') ? part.replace(/f00d\d+/g, nameOf) : part)).join('\n');
 }

@@ -12,8 +12,10 @@ import type { Role } from './scenario.ts';
 export interface Choice {
   readonly label: string;
   readonly run: () => void;
-  /** Everybody is dead then, and this one begins. */
+  /** Everybody is dead then, or can do no more, and this one begins. */
   readonly begins?: Role;
+  /** What was under way is overtaken by whoever begins; else its process died, which is a fault. */
+  readonly overtakes?: boolean;
 }
 
 /** Nothing is written for so long once all is at rest: longer than any settle window, and than two looks at drift. */
@@ -24,6 +26,8 @@ const REST_WITHIN_MS = 2 * 3_600_000;
 /** Two controllers that take turns or overtake one another; every step is chosen. */
 export class ModelWorld extends ModelGround {
   #ledgerText = '';
+  /** The command during which git was last asked to move. */
+  #hasMissed: Command | undefined;
   /** It is worth asking whether this moment was seen before. */
   #isNew = false;
 
@@ -65,11 +69,10 @@ export class ModelWorld extends ModelGround {
     const holder = this.holder;
     for (const process of this.processes) {
       if (process === holder || !process.alive) continue;
-      const silent = this.offers.of(process).find(({ kind }) => kind !== 'send' && kind !== 'act');
-      if (silent !== undefined) return [this.#asChoice(silent)];
+      const last = this.offers.of(process)[0];
+      if (last !== undefined) return [this.#asChoice(last)];
     }
     const next = holder === undefined ? undefined : this.offers.of(holder)[0];
-    const overtaken = this.offers.all.filter((offer) => offer.process !== holder);
     if (this.mayHaveMoved) {
       this.mayHaveMoved = false;
       const text = this.state.ledger();
@@ -82,10 +85,7 @@ export class ModelWorld extends ModelGround {
     }
     const choices: Choice[] = [];
     if (next !== undefined) choices.push(...this.#outcomes(next));
-    const meets = next !== undefined && this.#meets(next, overtaken);
-    if (next === undefined || meets)
-      for (const offer of overtaken) choices.push(...this.#outcomes(offer), ...this.#vanishing(offer));
-    if (meets)
+    if (next !== undefined && this.#meets(next))
       for (const late of this.offers.late) choices.push({ label: `late ${late.label}`, run: () => this.arrives(late) });
     this.#isNew = false;
     if (this.isMoved) {
@@ -101,9 +101,9 @@ export class ModelWorld extends ModelGround {
   }
 
   /** Whether a write of others makes a difference to what comes next. A request that leaves is only met where it acts. */
-  #meets({ kind, request }: Offer, overtaken: readonly Offer[]): boolean {
+  #meets({ kind, request }: Offer): boolean {
     if (request === undefined || kind === 'send') return false;
-    const writes = [...overtaken, ...this.offers.late.map(({ sent }) => sent)].flatMap((one) => one.request ?? []);
+    const writes = this.offers.late.map(({ sent }) => sent.request);
     return !isIndependent(this.server, this.timeline.nowMs, request, writes);
   }
 
@@ -117,14 +117,14 @@ export class ModelWorld extends ModelGround {
         choices.push({
           label: `p${holder.number} dies, ${role} begins`,
           run: () => this.#dies(holder, role),
-          ...(this.processes.every((process) => process === holder || !process.alive) ? { begins: role } : {}),
+          begins: role,
         });
-    const isSending =
-      holder !== undefined && this.offers.of(holder).some(({ kind }) => kind === 'send' || kind === 'act');
-    if (isSending && !this.hasOvertaken)
-      for (const role of roles.slice(-1))
-        choices.push({ label: `${role} overtakes p${holder.number}`, run: () => this.#overtakes(role) });
-    if (this.commitsLeft > 0) choices.push({ label: 'git moves', run: () => this.#gitMoves() });
+    if (holder !== undefined && !this.hasOvertaken)
+      for (const role of roles.slice(-1)) choices.push(...this.#overtakings(holder, role));
+    // A command reads git once, when it begins: whenever git moves while it works, it is as if at the first moment of that.
+    const hears = !(holder instanceof Command) || holder !== this.#hasMissed;
+    if (holder instanceof Command) this.#hasMissed = holder;
+    if (this.commitsLeft > 0 && hears) choices.push({ label: 'git moves', run: () => this.#gitMoves() });
     if (this.approvalsLeft > 0 && holder instanceof Daemon && this.#offered(holder) !== undefined)
       choices.push({ label: 'a person approves', run: () => this.#approves(holder) });
     return choices;
@@ -148,14 +148,27 @@ export class ModelWorld extends ModelGround {
     return choices;
   }
 
-  /** Who was overtaken dies before it sends. */
-  #vanishing({ kind, process, label }: Offer): Choice[] {
-    if (kind !== 'send' || this.faultsLeft === 0) return [];
-    const run = (): void => {
-      this.faultsLeft -= 1;
-      this.#kill(process);
+  /**
+   * A controller is overtaken with a write under way. The write acts at any time, as that of a dead one does. The controller
+   * itself can do no more: each further send needs a commit first, which the ledger refuses. That is seen by letting it live
+   * until it is at its end, which it comes to at once.
+   */
+  #overtakings(process: Sender, role: Role): Choice[] {
+    const [offer] = this.offers.of(process);
+    if (offer?.kind !== 'send' && offer?.kind !== 'act') return [];
+    const label = `${role} overtakes p${process.number}`;
+    const begin = (): void => {
+      this.hasOvertaken = true;
+      this.moves();
+      this.start(role);
     };
-    return [{ label: `p${process.number} dies before ${label}`, run }];
+    const late: Choice = {
+      label,
+      run: () => (this.#kill(process), (this.isMoved = false), begin()),
+      begins: role,
+      overtakes: true,
+    };
+    return [{ label: `${label}, which lives on`, run: begin }, ...(offer.kind === 'act' ? [late] : [])];
   }
 
   #dies(process: Sender, successor: Role): void {
@@ -174,16 +187,11 @@ export class ModelWorld extends ModelGround {
     }
   }
 
-  #overtakes(role: Role): void {
-    this.hasOvertaken = true;
-    this.moves();
-    this.start(role);
-  }
-
   #gitMoves(): void {
     const content = this.scenario.commits.at(-this.commitsLeft);
     if (content === undefined) throw new Error('git has nothing more to say');
     this.commitsLeft -= 1;
+    this.#hasMissed = undefined;
     this.git.commit(content);
     this.moves();
     for (const process of this.processes) {
