@@ -66,11 +66,11 @@ function setFlag(flag: string): void {
 /** Reports output that could not be written: a result on a full disk must not look complete. */
 function withLostOutput(code: number): number {
   if (lost === undefined) return code;
-  const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space is left', EFBIG: 'the file may not grow further' };
+  const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space left', EFBIG: 'the file may not grow further' };
   const why = whys[lost.code ?? ''] ?? lost.message;
   process.stderr.write(
-    `error: The result could not be written to standard output: ${why}. What the command did otherwise stands.\n` +
-      '  Make room, or write it elsewhere, and run the command again.\n  [cli/output-lost]\n',
+    `error: The result could not be written to standard output: ${why}. Other effects of the command remain.\n` +
+      '  Free space or redirect the output elsewhere, then run the command again.\n  [cli/output-lost]\n',
   );
   return code === 0 || code === 2 ? 1 : code;
 }
@@ -89,7 +89,7 @@ function terminalOfProcess(): Terminal {
   return {
     out: outputOf(process.stdout, (error) => {
       // The reader has closed the pipe, as in `portolan ... | head`: it has all that it wants.
-      if (error.code === 'EPIPE') unread.abort(new Error('nobody reads standard output any more'));
+      if (error.code === 'EPIPE') unread.abort(new Error('standard output has no reader any more'));
       else lost ??= error;
     }),
     // An error of standard error cannot be reported anywhere.

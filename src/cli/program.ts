@@ -33,19 +33,19 @@ export interface CommandGroup extends Omit<CommandEntry, 'load'> {
 
 /** Summaries of the commands of `ledger`, in the order of its help. */
 const LEDGER_SUMMARIES = {
-  list: 'List what the ledger holds, and every request whose outcome is not known.',
+  list: 'List the objects of the ledger, and every request whose outcome is unknown.',
   show: 'Show everything about one object, resource or intent, with its history.',
-  history: 'Show what was done and recorded, newest first.',
-  resolve: 'Say what became of a request whose outcome is not known.',
+  history: 'Show the history of the ledger, newest first.',
+  resolve: 'Record the outcome of a request that is in doubt.',
   confirm: 'Confirm that installing into an application is safe.',
   rebind: 'Confirm that a platform with another URL or other regions is the same platform.',
-  retry: 'Try again what was held because it did not take.',
-  adopt: 'Say that a rule on record is ours, and which one it is.',
-  forget: 'Drop objects from the ledger only; on the platform they stay.',
-  verify: 'Check that the ledger is whole and its history is as it was written.',
-  backup: 'Copy the ledger, as of one moment, to a file.',
-  restore: "Put a backup in the ledger's place.",
-  compact: 'Forget old history and settled requests, and give the space back.',
+  retry: 'Retry a change that is held because it had no effect.',
+  adopt: 'Record that a rule is ours, and its id on the platform.',
+  forget: 'Remove objects from the ledger only; they stay on the platform.',
+  verify: 'Check that the ledger is complete and its history unchanged.',
+  backup: 'Copy a consistent state of the ledger to a file.',
+  restore: 'Replace the ledger with a backup.',
+  compact: 'Remove old history and finished requests, and free their space.',
   export: 'Write the whole ledger as lines of JSON.',
 };
 
@@ -68,33 +68,33 @@ const LEDGER_FILES: Readonly<Record<keyof typeof LEDGER_SUMMARIES, CommandEntry[
 
 /** Summaries of the commands, in the order of the help. */
 const SUMMARIES = {
-  init: 'Begin a working folder: configuration, a first manifest, schemas for editors.',
-  validate: 'Check manifests and configuration offline: every fault at once, with its place.',
-  plan: 'Show what apply would change, and why. Reads only.',
-  apply: 'Make the platform as the manifests say.',
-  run: 'Keep the platform as a source says, for as long as it runs.',
-  status: 'Show how each resource stands. Reads only.',
-  tree: 'Show an application with its installs, components, ports and rules, and how each stands. Reads only.',
-  events: 'Show what a running controller did and saw.',
-  sync: 'Have a running controller look at an application now.',
-  suspend: 'Have a running controller leave an application alone.',
-  resume: 'Have a running controller go on with a suspended application.',
-  approve: 'Let through the one plan that a guard refused, by its digest.',
-  regions: 'List the data centers of a platform, and whether they take changes.',
+  init: 'Initialize a project: configuration, a first manifest, schemas for editors.',
+  validate: 'Check manifests and configuration offline: every fault at once, with its position.',
+  plan: 'Show the changes that apply would make, and why. Read-only.',
+  apply: 'Apply manifests to the platform.',
+  run: 'Run the controller: keep the platform in sync with a source.',
+  status: 'Show the state of each resource. Read-only.',
+  tree: 'Show an application as a tree of installs, components, ports and rules, with their states. Read-only.',
+  events: 'Show the events of a running controller.',
+  sync: 'Request a sync of an application from a running controller.',
+  suspend: 'Suspend an application: the controller writes nothing for it.',
+  resume: 'Resume a suspended application.',
+  approve: 'Approve a plan that a guard refused, by its digest.',
+  regions: 'List the regions of a platform, and whether they accept changes.',
   monitor: 'Draw the monitoring history of the components of an application.',
-  export: 'Write what is there as manifests, and prove that they change nothing.',
-  adopt: 'Put what exists on record as ours, as it is. Sends nothing.',
-  schema: 'Print the JSON Schema of a kind, or the kinds there are.',
-  explain: 'Say what a kind and each of its fields mean.',
-  fmt: 'Lay manifests and configuration out the way all are, comments kept.',
-  ledger: 'Look into the durable memory, and settle by hand what observation cannot.',
+  export: 'Write existing resources as manifests, and prove that they change nothing.',
+  adopt: 'Adopt existing resources into the ledger, unchanged. Sends nothing.',
+  schema: 'Print the JSON Schema of a kind, or list the kinds.',
+  explain: 'Explain a kind and its fields.',
+  fmt: 'Format manifests and configuration, and keep their comments.',
+  ledger: 'Inspect the ledger, and resolve manually what observation cannot.',
   sandbox: "Run the platform's API as a server on this machine.",
   conformance: 'Check a server of the API against what Portolan expects of it.',
-  demo: 'Show the whole thing at work on a sandbox, in half a minute.',
-  config: 'Show every setting, its value, and where it comes from.',
+  demo: 'Demonstrate Portolan on a sandbox, in half a minute.',
+  config: 'Show every setting with its value and its origin.',
   completion: 'Print the completion script of a shell: bash, zsh or fish.',
-  [ASKED]: 'Say what may stand at the cursor; the completion scripts ask it.',
-  version: 'Print the version of Portolan and of the Node it runs on.',
+  [ASKED]: 'List the words that can stand at the cursor, for the completion scripts.',
+  version: 'Print the versions of Portolan and of Node.',
 };
 
 /** Loaders of the commands. The file of a command is imported when the command line names it. */
@@ -221,7 +221,7 @@ async function buildProgram(
   { invoke, prepare }: Running,
 ): Promise<CommandUnknownOpts> {
   const program = new Command('portolan')
-    .description("Keeps an application platform's ports, gateway rules and store installs as a git repository says.")
+    .description('Keeps the ports, gateway rules and store installs of an application platform in sync with git.')
     .addOption(colorOption())
     .option('-V, --version', 'print the version')
     .helpCommand('help [command]', 'Show the help of a command.')
@@ -281,7 +281,7 @@ function bindOutput(program: Command, { terminal, env }: Surroundings): void {
   program
     .exitOverride()
     .configureHelp(helpConfiguration)
-    .showHelpAfterError('(run the command with --help to see what it takes)')
+    .showHelpAfterError('(run the command with --help to see its options)')
     .configureOutput({
       writeOut: (text) => terminal.out.write(shown(helpText(text, terminal.out.columns))),
       writeErr: (text) => terminal.err.write(text),

@@ -190,7 +190,7 @@ test('no secret is shown, given as a value or by reference; whether it can be re
   }
 });
 
-test('only what is not at its default is shown where that is asked for, flags too', async () => {
+test('only values that differ from the default is shown where that is asked for, flags too', async () => {
   const run = await config(['--changed'], { PORTOLAN_LEDGER: 'other.db' });
   expect(run.out.replace(/ {2,}/g, '  ')).toBe(`SETTING  VALUE  FROM
 scopes.allow  ["team-a/*/*"]  portolan.yaml:13:5
@@ -209,7 +209,7 @@ FLAG  VALUE  FROM
 test('a variable that nothing reads is told, and what was meant', async () => {
   const env = { PORTOLAN_LEDGR: 'x', PORTOLAN_SERVICE_HOST: '10.0.0.1', PORTOLAN_VAR_ENV: 'prod', PORTOLAN_TOKEN: 'x' };
   const run = await config([], env);
-  expect(run.err).toBe('note: $PORTOLAN_LEDGR is set, and nothing reads it; did you mean PORTOLAN_LEDGER?\n');
+  expect(run.err).toBe('note: $PORTOLAN_LEDGR is set but has no effect; did you mean PORTOLAN_LEDGER?\n');
 });
 
 test('a faulty file is reported as it is by every command', async () => {

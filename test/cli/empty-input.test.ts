@@ -20,12 +20,12 @@ test.for(['plan', 'apply', 'validate'] as const)(
     const scene = await setScene(NOTHING);
     const alone = await onTerminal(scene, command, false, []);
     expect(alone).toMatchObject({ code: 3, out: '' });
-    expect(alone.err).toContain('There is no manifest in');
+    expect(alone.err).toContain('No manifest found in');
     expect(alone.err).toContain('--if-empty ok');
     expect(alone.err).toContain('[source/empty]');
     const watched = await onTerminal(scene, command, true, []);
     expect(watched.code).toBe(0);
-    expect(watched.err).toContain('warning: There is no manifest in');
+    expect(watched.err).toContain('warning: No manifest found in');
     expect((await onTerminal(scene, command, true, ['--if-empty', 'fail'])).code).toBe(3);
     const meant = await onTerminal(scene, command, false, ['--if-empty', 'ok']);
     expect(meant.code, meant.err).toBe(0);

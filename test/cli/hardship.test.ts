@@ -118,7 +118,7 @@ async function runCall(
 function expectAnswer({ code, err }: Run, { exitCodes, args, words }: Call): void {
   const about = `${args.join(' ')}\n${err}`;
   expect(exitCodes, about).toContain(code);
-  expect(err, about).not.toContain('fault of its own');
+  expect(err, about).not.toContain('because of a bug');
   // Those that go on tell of what they do.
   if (!ENDLESS.has(words.join(' '))) expect(err.split('\n').length, about).toBeLessThan(16);
   expect(err, about).not.toContain('a-token-of-a-test');

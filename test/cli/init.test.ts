@@ -51,7 +51,7 @@ next:
   cd shop
   portolan validate
   portolan plan
-  portolan export -f manifests --to manifests --force    # writes down what is there already
+  portolan export -f manifests --to manifests --force    # writes existing resources as manifests
 `,
   });
   expect(run.err).toMatch(/^note: team, region and application were not checked, .*PORTOLAN_TOKEN.*\n$/);
@@ -195,7 +195,7 @@ test('< returns to the question before, with the former answer as the proposal',
   ];
   const run = await interviewed(folder, answers);
   expect(run).toMatchObject({ code: 0, unused: 0 });
-  expect(run.err).toContain('this is the first question');
+  expect(run.err).toContain('This is the first question.');
   expect(run.err).toContain('Team [team-b]: ');
   expect(run.err).toContain('application  team-a/region-1/42, called the-shop\n');
   expect(Object.keys(contentsOf(folder))).toContain('manifests/the-shop.yaml');
@@ -234,12 +234,12 @@ test('a platform that cannot be asked is no hindrance: the answers are typed', a
   const answers = ['https://console.example.com', '/run/secrets/token', 'team-a', 'region-1', 'x', '7', 'shop'];
   const run = await interviewed(unset, answers);
   expect(run).toMatchObject({ code: 0, unused: 0 });
-  expect(run.err.match(/the platform cannot be asked/g)).toHaveLength(1);
+  expect(run.err.match(/the platform cannot be read/g)).toHaveLength(1);
   expect(run.err).toContain('expected a whole number from 1');
   expect(contentsOf(unset)['portolan.yaml']).toContain('value: { file: "/run/secrets/token" }');
   const offline = await interviewed(folderOf({}), ['https://a.example.com', '', 'a', 'b', '7', ''], ['--offline']);
   expect(offline).toMatchObject({ code: 0, unused: 0 });
-  expect(offline.err).not.toContain('cannot be asked');
+  expect(offline.err).not.toContain('cannot be read');
 });
 
 test('a server of the documented dialect, which lists no applications, is asked for what it has', async () => {
@@ -255,7 +255,7 @@ test('a platform that refuses the token is told of once, and the token is not sh
   const answers = [sandbox.url, '', 'team-a', 'region-1', '42', ''];
   const run = await interviewed(folderOf({}), answers, [], { PORTOLAN_TOKEN: token });
   expect(run).toMatchObject({ code: 0, unused: 0 });
-  expect(run.err.match(/the platform cannot be asked: .*401/g)).toHaveLength(1);
+  expect(run.err.match(/the platform cannot be read: .*401/g)).toHaveLength(1);
   expect(run.out + run.err).not.toContain(token);
 });
 
@@ -292,7 +292,7 @@ test('answers that cannot be used are asked for again, with what is expected', a
   expect(run.err).toContain('not starting with . or -');
   const never = await interviewed(folderOf({}), ['', '', '', '', '', ''], []);
   expect(never).toMatchObject({ code: 3, unused: 1 });
-  expect(never.err).toContain('Nothing was written.');
+  expect(never.err).toContain('5 answers were not valid.');
 });
 
 test('a token that is given in place of its name is refused, and shown nowhere', async () => {

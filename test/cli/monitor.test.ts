@@ -123,7 +123,7 @@ test('what the platform lost is not known, and never a zero, in every format', a
   const csv = await monitor([APP, '-o', 'csv']);
   expect(csv.out.split('\r\n')).toHaveLength(2);
   expect(csv.err).toBe(
-    'note: no data of shop-web: what it does is not known\nnote: no data of shop-api: what it does is not known\n',
+    'note: no data for shop-web: it reports no monitoring history\nnote: no data for shop-api: it reports no monitoring history\n',
   );
   const json = JSON.parse((await monitor([APP, '-o', 'json'])).out) as {
     source: string;

@@ -264,14 +264,14 @@ test('events --follow goes on, over a stream that breaks off, without losing or 
 });
 
 test.for([
-  [['sync', 'shop'], 'sync Application/shop by operator', 'asked for a look at Application/shop'],
+  [['sync', 'shop'], 'sync Application/shop by operator', 'sync of Application/shop requested'],
   [['sync', '--all'], 'sync all by operator', 'the source and 2 applications'],
   [
     ['suspend', 'Application/shop', '--reason', 'a move'],
     'suspend Application/shop by operator: a move',
     'is suspended',
   ],
-  [['resume', 'shop'], 'resume Application/shop by operator', 'goes on'],
+  [['resume', 'shop'], 'resume Application/shop by operator', 'is resumed'],
   [['approve', 'blog', 'abcdef0123'], 'approve Application/blog abcdef0123 by operator', 'is approved'],
 ] as const)('portolan %j', async ([args, asked, said]) => {
   const serving = await serve();
@@ -298,7 +298,7 @@ test('a name that is misspelt is told the one that was meant', async () => {
 
 test('sync wants one or all', async () => {
   const serving = await serve();
-  expect((await run(serving, ['sync'])).err).toContain('Either one application or --all');
+  expect((await run(serving, ['sync'])).err).toContain('either one application or --all');
   expect((await run(serving, ['sync', 'shop', '--all'])).code).toBe(3);
 });
 
@@ -362,11 +362,11 @@ test.for([
 });
 
 test.for([
-  ['http://127.0.0.1:47779', 5, 'nobody listens there'],
+  ['http://127.0.0.1:47779', 5, 'connection refused'],
   ['http://nobody.invalid', 5, 'cannot be reached'],
-  ['ftp://127.0.0.1', 3, 'not an address'],
-  ['http://user:pass@127.0.0.1', 3, 'not an address'],
-  ['127.0.0.1:7780', 3, 'not an address'],
+  ['ftp://127.0.0.1', 3, 'not an http or https address'],
+  ['http://user:pass@127.0.0.1', 3, 'not an http or https address'],
+  ['127.0.0.1:7780', 3, 'not an http or https address'],
 ] as const)('--server %s ends with %i: %s', async ([url, code, said]) => {
   const done = await run({ url }, ['status']);
   expect(done.code).toBe(code);

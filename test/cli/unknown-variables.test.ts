@@ -33,7 +33,7 @@ test.for([
 ] as const)('%s, within two edits of %s, is an error', async ([name, meant]) => {
   const run = await validate({ [name]: 'x' });
   expect(run.code).toBe(3);
-  expect(run.err).toContain(`The environment variable ${name} is not known, and ${meant} is. Nothing was done.`);
+  expect(run.err).toContain(`The environment variable ${name} is unknown. Did you mean ${meant}?`);
   expect(run.err).toContain(`Rename it to ${meant}, or unset it.`);
 });
 

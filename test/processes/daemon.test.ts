@@ -169,7 +169,7 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
   writeFileSync(place.config, 'kind: Nonsense\n');
   daemon.child.kill('SIGHUP');
   await until(
-    () => daemon.outputSoFar().err.includes('the former one stays in force'),
+    () => daemon.outputSoFar().err.includes('The former configuration stays in use'),
     () => daemon.outputSoFar().err,
   );
   commit(place.checkout, { 'web.yaml': web('SITE') });
@@ -177,7 +177,7 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
   // And without a signal: the file is looked at every few seconds.
   writeFileSync(place.config, `${sound}  prune: { enabled: false }\n`);
   await until(
-    () => daemon.outputSoFar().err.includes('read again; removes nothing'),
+    () => daemon.outputSoFar().err.includes('reloaded; does not prune'),
     () => daemon.outputSoFar().err,
   );
 });

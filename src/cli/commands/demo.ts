@@ -13,7 +13,7 @@ import { makeFolder, readNamedFile, removeFolder, writeTextFile } from '../sessi
 
 export const demoCommand = defineCommand({
   about:
-    'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, lets things drift and puts them right. Needs no account, and leaves nothing behind.',
+    'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, causes drift and corrects it. Needs no account, and leaves no files behind.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
   seeAlso: ['sandbox', 'init', 'plan'],
   examples: `
@@ -23,15 +23,15 @@ through the API, the plan that shows it, and the apply that corrects it. Needs n
 Examples:
   portolan demo
   portolan demo --dialect documented   # where rules cannot be listed
-  portolan demo --keep                 # leaves its configuration and ledger`,
+  portolan demo --keep                 # keeps its configuration and ledger`,
   parameters: (command) =>
     command
       .addOption(
-        new Option('--dialect <dialect>', 'which API the sandbox speaks')
+        new Option('--dialect <dialect>', 'dialect of the sandbox')
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
-      .option('--keep', 'leave the configuration and the ledger of the demo in their folder'),
+      .option('--keep', 'keep the folder with configuration and ledger'),
   async run(surroundings, { dialect, keep }, _args, { tree: { run } }) {
     const { clock, random, terminal } = surroundings;
     const startedMs = clock.monotonic();
@@ -62,23 +62,23 @@ async function present(stage: Stage, { url, dialect }: Sandbox, causeDrift: () =
   stage.title('A platform to manage', `The sandbox answers the platform's API at ${url} (${dialect} dialect).`);
   await stage.run(['regions'], EXIT.ok);
   stage.title(
-    'What would change, and the change',
+    'The plan, and the apply',
     'The manifests under examples/ name two applications of team-a. apply shows the plan first, and on a terminal asks. Each write is preceded by an intent in the ledger, and followed by its outcome.',
   );
   // Where installs cannot be listed, the first install into an application with components needs confirmation.
   const first =
     dialect === 'documented' ? ['--first-install', `default/${demo.team}/${demo.region}/${demo.appId}`] : [];
   await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes', ...first], EXIT.ok);
-  stage.title('Nothing left to do', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
+  stage.title('In sync', 'A second plan is empty, and exits with 0 even with --detailed-exitcode.');
   await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.ok);
-  stage.title('Drift', 'Somebody closes outer access of shop-web and renames a port, by hand, through the API:');
+  stage.title('Drift', 'Another client closes outer access of shop-web and renames a port through the API:');
   await causeDrift();
   stage.title(
-    'Seen as drift',
-    'The plan says what moved, away from what, and that git has not changed; --detailed-exitcode makes it 2.',
+    'The plan shows the drift',
+    'The plan shows each drifted field with its former value. With --detailed-exitcode, the exit code is 2.',
   );
   await stage.run(['plan', ...stage.manifests, ...stage.ledger, '--detailed-exitcode'], EXIT.changesPending);
-  stage.title('Healed', 'The same command as before puts it right.');
+  stage.title('Corrected', 'The same command as before corrects the drift.');
   await stage.run(['apply', ...stage.manifests, ...stage.ledger, '--yes'], EXIT.ok);
   await stage.run(['status', ...stage.manifests, ...stage.ledger], EXIT.ok);
 }
@@ -113,7 +113,7 @@ function stageOf(runCommand: CommandTree['run'], surroundings: Surroundings, fol
         code: 'demo/unexpected-end',
         disposition: 'give-up',
         message: `The demo stopped: portolan ${args[0]} ended with ${code}, and ${expected} was expected. Its files are in ${folder}.`,
-        remedy: 'See above what it said. If nothing there explains it, please report it.',
+        remedy: 'Read the output above. If it does not explain the failure, report a bug.',
       });
     },
   };
@@ -151,15 +151,15 @@ function whereabouts(
   const files = isKept
     ? `  configuration  ${join(folder, 'portolan.yaml')}
   ledger         ${join(folder, 'portolan.db')}`
-    : '  ledger         a file that is removed now; portolan demo --keep leaves it, with its configuration';
+    : '  ledger         a file that is now removed; portolan demo --keep keeps it';
   return `
-── Where everything was
-  platform       ${url}, a sandbox in memory: it ends with this demo (${requests().length} requests in ${seconds} s)
+── Files and addresses
+  platform       ${url}, a sandbox in memory that ends with this demo (${requests().length} requests in ${seconds} s)
   manifests      ${join(packageRoot, 'examples')}
 ${files}
 
-To go on by yourself:
-  portolan sandbox                            a platform that stays, at http://127.0.0.1:7070
+To continue yourself:
+  portolan sandbox                            a sandbox that keeps running, at http://127.0.0.1:7070
   export PORTOLAN_TOKEN=${SANDBOX_TOKEN} STORE_ACCESS_KEY=any
   portolan plan --config examples/portolan.yaml -f examples/shop
   (from a checkout, \`npm run -s portolan --\` stands for \`portolan\`)

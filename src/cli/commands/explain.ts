@@ -12,20 +12,19 @@ import type { Json } from '../../model/json.ts';
 import { unreachable } from '../../model/unreachable.ts';
 
 export const explainCommand = defineCommand({
-  about:
-    'Says what a kind is for, which fields it has, and of each field its type, default, limits and meaning. Reads nothing but the program itself.',
+  about: 'Explains the purpose of a kind, and for each field its type, default, limits and meaning. Reads no files.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['schema', 'validate', 'init'],
   examples: `
 Examples:
-  portolan explain                              the kinds there are
+  portolan explain                              all kinds
   portolan explain Component                    one kind, and its fields
   portolan explain component.spec.ports.alias   one field
   portolan explain platform --recursive         every field below, by name and type`,
   parameters: (command) =>
     command
-      .argument('[kind[.path]]', 'kind, and field of it: Component, component.spec.ports')
-      .option('--recursive', 'all fields below, not one level only')
+      .argument('[kind[.path]]', 'kind and field: Component, component.spec.ports')
+      .option('--recursive', 'all fields below, not only one level')
       .addOption(outputOption(['text', 'json'])),
   /** Reads only the schemas of the program. */
   async run({ terminal: { out }, declarations }, options, [what]) {

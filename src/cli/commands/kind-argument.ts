@@ -29,7 +29,7 @@ function plain(word: string): string {
 /** Formats the kinds as a table, with the file that contains each. */
 export function kindsTable(kinds: Declarations): string {
   const rows = [...kinds.values()].map((one) => [one.kind, placeOf(one.trust), one.specSchema.description]);
-  return renderTable(['kind', 'stands in', 'what it is'], rows);
+  return renderTable(['kind', 'location', 'description'], rows);
 }
 
 /** Returns where documents of a kind are written. */

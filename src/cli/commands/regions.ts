@@ -9,7 +9,7 @@ import { withPlatforms } from '../session/platforms.ts';
 
 export const regionsCommand = defineCommand({
   about:
-    'Asks each platform of the configuration for its data centers. A region that takes no changes gets none from apply and run either. Reads only.',
+    'Lists the regions of each platform of the configuration. apply and run write nothing to a region that does not accept changes. Read-only.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['plan', 'config'],
   examples: `
@@ -21,7 +21,7 @@ Examples:
     command
       .addOption(configOption())
       .addOption(platformOption())
-      .option('--team <team>', 'the regions of this team; for a token that may not list all of them')
+      .option('--team <team>', 'only regions of this team, for a token that may not list all regions')
       .addOption(outputOption(['text', 'json']))
       .addOption(logLevelOption())
       .addOption(logFormatOption()),

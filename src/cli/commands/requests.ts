@@ -23,7 +23,7 @@ async function request(name: string, verb: string, body: object | undefined, fla
 
 export const syncCommand = defineCommand({
   about:
-    'Asks a running controller to look at an application at once rather than when its time comes. What comes of it is told by events. Needs a token of an operator.',
+    'Requests an immediate sync of an application from a running controller. portolan events shows the result. Needs a token of an operator.',
   exitCodes: EXIT_CODES,
   seeAlso: ['events', 'status', 'run'],
   examples: `
@@ -35,32 +35,32 @@ Examples:
       .argument('[name]', 'the application', applicationArgument)
       .addOption(serverOption())
       .addOption(tokenFileOption())
-      .option('--all', 'look at the source and at every application'),
+      .option('--all', 'sync the source and every application'),
   async run(surroundings, options, [name]) {
     if ((name === undefined) === (options.all !== true))
       throw invalidInput(
         'cli/one-or-all',
-        'Either one application or --all is wanted. Nothing was done.',
+        'The command requires either one application or --all.',
         'Run portolan sync NAME, or portolan sync --all.',
       );
     const server = openServer(options, surroundings);
     const path = name === undefined ? 'sync' : `applications/${encodeURIComponent(name)}/sync`;
     const { syncing } = (await server.post(path, 'syncing')) as { readonly syncing: readonly string[] };
     const what = name === undefined ? `the source and ${count(syncing.length, 'application')}` : `Application/${name}`;
-    surroundings.terminal.out.write(`asked for a look at ${what}; portolan events --follow tells what comes of it\n`);
+    surroundings.terminal.out.write(`sync of ${what} requested; portolan events --follow shows the result\n`);
   },
 });
 
 export const suspendCommand = defineCommand({
   about:
-    'Tells a running controller to write nothing for an application until it is resumed, over its restarts too. What the platform has stays as it is. Needs a token of an operator.',
+    'Makes a running controller write nothing for an application until it is resumed, also after a restart. The platform stays as it is. Needs a token of an operator.',
   exitCodes: EXIT_CODES,
   seeAlso: ['resume', 'status', 'events'],
   examples: `
 Examples:
   portolan suspend --server http://127.0.0.1:7780 shop --reason 'database is being moved, see OPS-17'`,
   parameters: (command) =>
-    forApplication(command).option('--reason <text>', 'why, for whoever finds it suspended', 'not given'),
+    forApplication(command).option('--reason <text>', 'reason, shown with the suspended application', 'not given'),
   async run(surroundings, { reason, ...flags }, [name]) {
     await request(name, 'suspend', { reason }, flags, surroundings);
     surroundings.terminal.out.write(
@@ -70,8 +70,7 @@ Examples:
 });
 
 export const resumeCommand = defineCommand({
-  about:
-    'Ends the suspension of an application: the controller looks at it again at once. Needs a token of an operator.',
+  about: 'Ends the suspension of an application. The controller syncs it at once. Needs a token of an operator.',
   exitCodes: EXIT_CODES,
   seeAlso: ['suspend', 'status', 'events'],
   examples: `
@@ -80,20 +79,20 @@ Examples:
   parameters: forApplication,
   async run(surroundings, flags, [name]) {
     await request(name, 'resume', undefined, flags, surroundings);
-    surroundings.terminal.out.write(`Application/${name} goes on\n`);
+    surroundings.terminal.out.write(`Application/${name} is resumed\n`);
   },
 });
 
 export const approveCommand = defineCommand({
   about:
-    'A guard that held a change names the digest of its plan. This lets through that plan, and no other: when anything in it is different by then, it is held again. Needs a token of an operator.',
+    'Approves the plan with this digest and no other: a guard that holds a change shows the digest of its plan. A plan that differs in any way is held again. Needs a token of an operator.',
   exitCodes: EXIT_CODES,
   seeAlso: ['plan', 'status', 'events'],
   examples: `
 Examples:
-  portolan status --server http://127.0.0.1:7780      # has the digest of what waits for approval
+  portolan status --server http://127.0.0.1:7780      # shows the digests of held plans
   portolan approve --server http://127.0.0.1:7780 shop 3f9a...`,
-  parameters: (command) => forApplication(command).argument('<digest>', 'of the plan, as status and plan show it'),
+  parameters: (command) => forApplication(command).argument('<digest>', 'digest of the plan, from status or plan'),
   async run(surroundings, flags, [name, digest]) {
     await request(name, 'approve', { digest }, flags, surroundings);
     surroundings.terminal.out.write(`the plan ${digest} of Application/${name} is approved\n`);

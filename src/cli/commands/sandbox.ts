@@ -15,17 +15,17 @@ const DEFAULT_PORT = 7070;
 
 export const sandboxCommand = defineCommand({
   about:
-    'Answers as a server of the platform does, with a small team, three applications and a store in it, on 127.0.0.1 only. For trying things out and for tests: faults can be ordered.',
+    "Serves the platform's API on 127.0.0.1, with a small team, three applications and a store. For trials and tests: it can inject faults.",
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
   seeAlso: ['demo', 'init'],
   examples: `
-The sandbox is the platform's API as a server on this machine (127.0.0.1 only), with a small team, three applications'
-worth of components and a store in it. It forgets everything when it ends, unless --data keeps it.
+The sandbox serves the platform's API on this machine (127.0.0.1 only), with a small team, three applications'
+worth of components and a store. Its state is lost when it ends, unless --data keeps it.
 
-It also accepts the token with -plain at its end (in place of -admin, if it ends so): that of a user without rights in
+It also accepts the token with -plain at its end (in place of -admin, if present): the token of a user without rights in
 the enterprise.
 
-Below /_sandbox/ it answers to tests and tools: GET health, GET or DELETE requests, GET, POST or DELETE faults, GET state,
+Below /_sandbox/ it serves tests and tools: GET health, GET or DELETE requests, GET, POST or DELETE faults, GET state,
 POST regions/NAME, POST components/ID, POST stores.
 
 Examples:
@@ -54,7 +54,7 @@ Example of a seed:
       - { port: 8080, outer: true }
 
 Example of a faults file:
-  # The change is made, the answer lost.
+  # The change is made, and the answer is lost.
   - operation: addPort
     times: 1
     fault: { type: drop, when: after }
@@ -77,19 +77,17 @@ Example of a faults file:
           .default(DEFAULT_PORT),
       )
       .option('--data <dir>', 'folder to keep the state in')
-      .option('--seed <file>', 'what is there at first, as YAML or JSON; a --data that has a state ignores it')
+      .option('--seed <file>', 'initial state, as YAML or JSON; ignored if --data has a state')
       .addOption(
-        new Option('--dialect <dialect>', 'documented: what the API documents, no more; extended: as a real server')
+        new Option('--dialect <dialect>', 'documented: only the documented API; extended: as a real server')
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
-      .option('--token <token>', `the one that is accepted (default: ${SANDBOX_TOKEN})`)
+      .option('--token <token>', `accepted token (default: ${SANDBOX_TOKEN})`)
       .addOption(
-        new Option('--latency <ms>', 'wait so long before every answer')
-          .argParser(integerArgument(0, 600_000))
-          .default(0),
+        new Option('--latency <ms>', 'delay of every answer').argParser(integerArgument(0, 600_000)).default(0),
       )
-      .option('--faults <file>', 'what goes wrong, as YAML or JSON')
+      .option('--faults <file>', 'faults to inject, as YAML or JSON')
       .addOption(logLevelOption())
       .addOption(logFormatOption()),
   /** Runs until a signal comes. That is the normal end, so the exit code is 0. */
@@ -126,8 +124,8 @@ function greeting(
   const isOwn = token !== undefined && token !== SANDBOX_TOKEN;
   return `sandbox platform (${dialect} dialect) on ${url}
 
-  token      ${isOwn ? 'the one you gave' : SANDBOX_TOKEN}
-  state      ${data === undefined ? 'in memory, gone when it ends' : `kept in ${data}`}
+  token      ${isOwn ? 'the given token' : SANDBOX_TOKEN}
+  state      ${data === undefined ? 'in memory, lost when it ends' : `kept in ${data}`}
   try        curl -H 'Authorization: ${isOwn ? '…' : SANDBOX_TOKEN}' ${url}/openapi/v1/regions
   manage it  set PORTOLAN_TOKEN to the token, and write into portolan.yaml:
 
@@ -153,7 +151,7 @@ function readData(path: string, what: string): unknown {
       code: 'cli/invalid-yaml',
       disposition: 'invalid',
       message: `${what} in ${path} is neither YAML nor JSON: ${why}`,
-      remedy: 'Correct the file; the sandbox was not started.',
+      remedy: 'Correct the file.',
       cause: error,
     });
   }

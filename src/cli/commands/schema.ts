@@ -11,24 +11,23 @@ import { kindCalled, kindsTable } from './kind-argument.ts';
 
 export const schemaCommand = defineCommand({
   isData: true,
-  about:
-    'Prints the JSON Schema (2020-12) that a kind of document is checked with, or lists the kinds. Reads nothing but the program itself.',
+  about: 'Prints the JSON Schema (2020-12) of a kind of document, or lists the kinds. Reads no files.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['explain', 'validate'],
   examples: `
 Examples:
-  portolan schema                   the kinds there are
+  portolan schema                   all kinds
   portolan schema Component         the JSON Schema (2020-12) of one kind
   portolan schema Component > component.schema.json
   portolan schema all > portolan.schema.json   one schema for documents of every kind
-  portolan schema plan              of plan -o json; apply: of apply -o json; plan-line: of a line of -o jsonl
+  portolan schema plan              the output of plan -o json; also apply, and plan-line for a line of -o jsonl
 
 In an editor with yaml-language-server, the first line of a manifest names its schema:
   # yaml-language-server: $schema=./portolan.schema.json`,
   parameters: (command) =>
     command.argument(
       '[kind]',
-      'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance: what these write as -o json and jsonl; or seed or faults, for files of the sandbox',
+      'kind of manifest; or all, for every kind; or plan, apply, plan-line or conformance, for their output with -o json and jsonl; or seed or faults, for files of the sandbox',
     ),
   async run({ terminal, declarations }, _options, [kind]) {
     terminal.out.write(

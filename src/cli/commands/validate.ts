@@ -20,14 +20,14 @@ import { count } from '../terminal/text.ts';
 
 export const validateCommand = defineCommand({
   about:
-    'Reads manifests and configuration as plan would, and says everything that is wrong with them, each with file, line, column and what was expected. No platform is asked and no ledger is opened, so it needs no secret.',
+    'Checks manifests and configuration as plan does, and reports every fault with file, line, column and expected value. It uses no platform, ledger or secret.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['fmt', 'explain', 'plan'],
   examples: `
 Examples:
   portolan validate -f manifests/
   portolan validate -f manifests/ --config portolan.yaml --var ENV=prod
-  portolan validate -f manifests/ --revision HEAD     # what is committed, whatever the files say
+  portolan validate -f manifests/ --revision HEAD     # the committed files
   kustomize build overlays/prod | portolan validate -f -
   portolan validate -f manifests/ -o json | jq '.problems[].code'
   portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`,
@@ -61,7 +61,7 @@ Examples:
     for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
     if (input.file === undefined) {
       terminal.err.write(
-        'note: there is no configuration, so references to platforms and stores were not checked (--config FILE)\n',
+        'note: there is no configuration, so references to platforms and stores were not checked (pass --config FILE)\n',
       );
     }
   },

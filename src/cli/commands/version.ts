@@ -4,8 +4,7 @@ import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 
 export const versionCommand = defineCommand({
-  about:
-    'Prints which Portolan this is, which Node runs it, and on what machine: what a report of a fault should say. Reads nothing else.',
+  about: 'Prints the versions of Portolan and of Node, and the platform of this machine. Add this output to a bug report.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['config'],
   examples: `

@@ -29,9 +29,9 @@ export function notPortolan(url: string, status?: number): PortolanError {
   return new PortolanError({
     code: 'cli/not-a-portolan-server',
     disposition: 'unreachable',
-    message: `What answers at ${url}${status === undefined ? '' : ` (HTTP ${status})`} is not the API of Portolan. Nothing was done.`,
+    message: `The server at ${url} is not a Portolan API${status === undefined ? '' : ` (HTTP ${status})`}.`,
     remedy:
-      'Give --server the address that portolan run says it listens on, without a path; a proxy before it may need one, or may have answered itself.',
+      'Pass --server with the address that portolan run logs, without a path. A proxy in front of it may require a path, or may have answered itself.',
   });
 }
 
@@ -61,15 +61,15 @@ function codeOf(error: unknown): string {
 function reasonOf(error: unknown): string {
   const code = codeOf(error);
   const words: Readonly<Record<string, string>> = {
-    ECONNREFUSED: 'nobody listens there',
-    ENOTFOUND: 'there is no such host',
-    EAI_AGAIN: 'the name cannot be resolved now',
-    ECONNRESET: 'the connection was broken off',
-    UND_ERR_SOCKET: 'the connection was broken off',
-    DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by nobody we know',
-    SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by nobody we know',
-    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by nobody we know',
-    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by nobody we know',
+    ECONNREFUSED: 'connection refused',
+    ENOTFOUND: 'unknown host',
+    EAI_AGAIN: 'the name cannot be resolved at the moment',
+    ECONNRESET: 'connection reset',
+    UND_ERR_SOCKET: 'connection reset',
+    DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is signed by an unknown authority',
+    SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is signed by an unknown authority',
+    UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate is signed by an unknown authority',
+    UNABLE_TO_GET_ISSUER_CERT_LOCALLY: 'its certificate is signed by an unknown authority',
     ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
     CERT_HAS_EXPIRED: 'its certificate has expired',
   };
@@ -81,7 +81,7 @@ function reasonOf(error: unknown): string {
 function remedyOf(code: string): string {
   if (isNotTls(code)) return 'Write http:// in --server, or give spec.server.tls to the controller.';
   if (/CERT|SIGN|VERIFY|ISSUER/.test(code)) {
-    return 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority, and use the name the certificate is for.';
+    return 'Set NODE_EXTRA_CA_CERTS to the file with the certificate of your authority, and use the host name of the certificate.';
   }
-  return 'See whether portolan run is up and listens there (spec.server.listen of its Settings), and whether a firewall is between.';
+  return 'Check that portolan run is running and listens there (spec.server.listen of its Settings), and that no firewall blocks the connection.';
 }

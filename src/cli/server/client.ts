@@ -151,12 +151,12 @@ function checkedUrl(text: string, { terminal }: Surroundings): string {
   if (!isPlain || !/^https?:$/.test(url.protocol)) {
     throw invalidInput(
       'cli/bad-server',
-      'The value of --server is not an address of http or https without user, query and fragment. Nobody was asked.',
-      'Pass something like https://portolan.example.com; the token goes into --token-file.',
+      'The value of --server is not an http or https address without user, query and fragment.',
+      'Pass an address such as https://portolan.example.com. Put the token into --token-file.',
     );
   }
   if (url.protocol === 'http:' && !LOOPBACK.test(url.hostname)) {
-    terminal.err.write(`note: ${url.origin} is plain http: the token can be read on the way\n`);
+    terminal.err.write(`note: ${url.origin} uses plain http: others on the network can read the token\n`);
   }
   return `${url.origin}${url.pathname.replace(/\/(?:api\/v1\/?)?$/, '')}`;
 }

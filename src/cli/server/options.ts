@@ -9,13 +9,10 @@ export interface ServerFlags {
 
 /** Returns `--server URL`: a running controller. Some commands also work without one. */
 export const serverOption = () =>
-  new Option('--server <url>', 'ask this running controller (portolan run), such as http://127.0.0.1:7780');
+  new Option('--server <url>', 'use this running controller (portolan run), such as http://127.0.0.1:7780');
 
 export const tokenFileOption = () =>
-  new Option(
-    '--token-file <file>',
-    'file with the token for --server; without it the variable PORTOLAN_SERVER_TOKEN has it',
-  );
+  new Option('--token-file <file>', 'file with the token for --server (default: the variable PORTOLAN_SERVER_TOKEN)');
 
 /** Adds the options that name a running controller. */
 export function addServerOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
@@ -32,7 +29,7 @@ export function requiredServer(server: string | undefined): string {
   if (server !== undefined) return server;
   throw invalidInput(
     'cli/no-server',
-    'No server is named, so nobody was asked.',
-    'Pass --server with the address of the running controller, or set PORTOLAN_SERVER.',
+    'The command requires a server.',
+    'Pass --server with the address of a running controller, or set PORTOLAN_SERVER.',
   );
 }

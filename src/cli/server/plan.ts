@@ -71,7 +71,7 @@ function ofTheServer(flag: string): PortolanError {
   return new PortolanError({
     code: 'cli/flag-of-the-server',
     disposition: 'invalid',
-    message: `${flag} cannot be used with --server: the server has limits of its own. Nothing was planned.`,
-    remedy: `Leave ${flag} (and its variable) out, or --server.`,
+    message: `${flag} cannot be used with --server: the server has its own limits.`,
+    remedy: `Leave out ${flag} and its variable, or --server.`,
   });
 }

@@ -4,6 +4,7 @@ import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Log } from '../../runtime/log.ts';
 import { hastyRetryPolicy } from '../../platform/retrying.ts';
+import { count } from '../terminal/text.ts';
 import type { Surroundings } from './command.ts';
 import { configurationContent, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
@@ -84,7 +85,7 @@ export function keptFormer(problems: readonly Problem[]): PortolanError {
   const where = first === undefined ? '' : ` ${first.position.file}:${first.position.line}: ${first.message}`;
   return invalidInput(
     'configuration/faulty',
-    `The changed configuration has ${problems.length === 1 ? 'a fault' : `${problems.length} faults`}; the former one stays in force.${where}`,
-    'Correct it; it is read again by itself. `portolan validate` shows every fault.',
+    `The changed configuration has ${count(problems.length, 'fault')}. The former configuration stays in use.${where}`,
+    'Correct the file; the daemon reloads it. `portolan validate` shows every fault.',
   );
 }

@@ -9,8 +9,8 @@ import { count } from '../terminal/text.ts';
 export function ifEmptyOption() {
   return new Option(
     '--if-empty <what>',
-    'what follows if there is no manifest: fail, or ok while the ledger holds nothing of the source ' +
-      '(default: a warning on a terminal, else fail)',
+    'result if there is no manifest: fail, or ok while the ledger holds no object of the source ' +
+      '(default: a warning on a terminal, otherwise fail)',
   ).choices(['ok', 'fail'] as const);
 }
 
@@ -43,7 +43,7 @@ export async function checkEmpty(
   const where = safeLine(paths.join(', '));
   const found =
     files === 0 ? 'no file there ends in .yaml, .yml or .json' : `${count(files, 'file')} without a document`;
-  const message = `There is no manifest in ${where}: ${found}.`;
+  const message = `No manifest found in ${where}: ${found}.`;
   if (ifEmpty === undefined && err.isTerminal) {
     err.write(`warning: ${message} Is the path right?\n`);
     return;
@@ -58,5 +58,7 @@ export async function checkEmpty(
 /** Warns about files that are not read because of their names. */
 export function warnMisnamed(misnamed: readonly string[], { err }: Pick<Terminal, 'err'>): void {
   for (const path of misnamed)
-    err.write(`warning: ${safeLine(path)} is not read: a manifest ends in .yaml, .yml or .json, in small letters\n`);
+    err.write(
+      `warning: ${safeLine(path)} is not read: the name of a manifest ends in .yaml, .yml or .json, in lower case\n`,
+    );
 }

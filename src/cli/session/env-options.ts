@@ -82,7 +82,7 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
   if (isFlag || option.optional) {
     const value = { true: true, '1': true, yes: true, false: false, '0': false, no: false }[text.toLowerCase()];
     if (value !== undefined) return option.negate ? !value : value || (isFlag ? false : undefined);
-    if (isFlag) throw badVariable(variable, 'it stands for a flag and takes true or false');
+    if (isFlag) throw badVariable(variable, 'it sets a flag and takes true or false');
   }
   if (option.parseArg === collect || option.parseArg === collectOrAll) return text.split(',');
   if (option.argChoices !== undefined && !option.argChoices.includes(text)) {
@@ -100,7 +100,7 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
 function badVariable(variable: string, why: string): PortolanError {
   return invalidInput(
     'cli/bad-variable',
-    `The environment variable ${variable} has a value that cannot be used: ${why}.`,
-    `Correct or unset ${variable}; nothing was done.`,
+    `The environment variable ${variable} has an invalid value: ${why}.`,
+    `Correct or unset ${variable}.`,
   );
 }

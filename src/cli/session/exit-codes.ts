@@ -33,7 +33,7 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   1: 'something failed',
   2: 'changes pending, only with --detailed-exitcode',
   3: 'manifests, configuration or arguments invalid',
-  4: 'held: a guard or an unresolved intent needs a person',
+  4: 'held: a guard or an unresolved intent requires manual action',
   5: 'the platform cannot be reached or refuses the credentials',
   6: 'another controller holds the ledger',
   130: 'interrupted; what was in flight is recorded',
@@ -46,8 +46,8 @@ ${Object.entries(EXIT_MEANINGS)
   .map(([code, meaning]) => `  ${code}  ${meaning}`)
   .join('\n')}
 
-Every option has a twin in the environment, named in its help. A flag goes before the environment, and the environment
-before a file.`;
+Every option can be set by an environment variable, which its help names. A flag takes precedence over the environment,
+and the environment over a file.`;
 
 /** Returns the exit code of an error that ends a command. */
 export function exitCodeOf(disposition: Disposition): ExitCode {
@@ -89,8 +89,8 @@ export function reportError(
   // Any other error is a bug in this program, and only its stack shows where.
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   terminal.err.write(
-    `error: Portolan hit a fault of its own and stopped. What it had written down stays valid.\n${stack}\n` +
-      '  Please report it with the lines above. Run the command again: it starts from what the platform says.\n',
+    `error: Portolan stopped because of a bug. The ledger stays valid.\n${stack}\n` +
+      '  Report the bug with the lines above. Then run the command again: it observes the platform first.\n',
   );
   return EXIT.failed;
 }

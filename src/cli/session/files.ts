@@ -149,7 +149,7 @@ export function replaceTextFile(path: string, text: string, known: Uint8Array): 
         throw new PortolanError({
           code: 'cli/changed-meanwhile',
           disposition: 'retry',
-          message: `${path} was changed by somebody else while it was laid out. It was left as it is now.`,
+          message: `${path} was was changed while it was formatted. It was not overwritten.`,
           remedy: 'Run the command again.',
         });
     });

@@ -118,7 +118,7 @@ function namedPaths({ filename = [] }: InputOptions, operator: () => OperatorCon
   if (problems.length > 0) return [];
   throw invalidInput(
     'cli/no-manifests',
-    'No manifests are named: there is neither -f nor spec.source.paths in the configuration.',
+    'No manifests are given: neither by -f nor by spec.source.paths of the configuration.',
     'Pass -f with a file or folder (-f - for standard input), or set spec.source.paths in portolan.yaml, as portolan init does.',
   );
 }
@@ -163,7 +163,7 @@ export function readVariables(
     if (name === undefined || value === undefined)
       throw invalidInput(
         'cli/bad-variable-assignment',
-        'A --var is not of the form NAME=value. Nothing was read.',
+        'A --var does not have the form NAME=value.',
         'Write --var NAME=value: letters, digits and _ before the equals sign.',
       );
     variables.set(name, value);

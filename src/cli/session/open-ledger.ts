@@ -39,14 +39,14 @@ export async function openLedger(
     if (mark !== undefined) throw gone(file, mark.serial);
     // Before the first apply, a plan starts from an empty ledger.
     terminal.err.write(
-      `note: there is no ledger at ${file} yet, so this is seen as before a first apply (--ledger FILE names another)\n`,
+      `note: there is no ledger at ${file} yet, so this is the state before the first apply (--ledger FILE names another ledger)\n`,
     );
     return { ledger: { ...noLedger, location: file, lineage: NO_LEDGER_YET }, isKnown: true };
   }
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
   const onOlder = warnOfOlder(terminal);
   const onRescued = (path: string): void => {
-    terminal.err.write(`note: the ledger as this process knew it was saved as ${safeLine(path)}\n`);
+    terminal.err.write(`note: the ledger of this process was saved as ${safeLine(path)}\n`);
   };
   return {
     ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
@@ -58,7 +58,7 @@ export async function openLedger(
 export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<SqliteLedgerOptions['onOlder']> {
   return ({ path, serial, expected }) => {
     err.write(
-      `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades wait until each application is confirmed: portolan ledger confirm SCOPE\n`,
+      `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades are held until each application is confirmed: portolan ledger confirm SCOPE\n`,
     );
   };
 }

@@ -5,7 +5,7 @@ import { LOG_LEVELS } from '../../runtime/text-log.ts';
 /** Options that mean the same for every command that has them. Each call gives a new object: commander keeps state in it. */
 
 export function outputOption<const Formats extends readonly [string, ...string[]]>(formats: Formats) {
-  return new Option('-o, --output <format>', 'how the result is written')
+  return new Option('-o, --output <format>', 'format of the result')
     .choices(formats)
     .default<Formats[number]>(formats[0]);
 }
@@ -14,7 +14,7 @@ export function outputOption<const Formats extends readonly [string, ...string[]
 export const filenameOption = () =>
   new Option(
     '-f, --filename <path>',
-    'manifest file or folder, - for standard input; may be repeated (default: spec.source.paths of the configuration)',
+    'manifest file or folder, or - for standard input; may be repeated (default: spec.source.paths of the configuration)',
   ).argParser(collect);
 
 /** Paths as arguments, as kubectl users expect: `portolan plan manifests/`. */
@@ -33,26 +33,28 @@ export function filesNamed<Options extends { readonly filename?: readonly string
 
 /** `--revision REF`: manifests from a commit. */
 export const revisionOption = () =>
-  new Option('--revision <ref>', 'read the manifests from this branch, tag or commit, not the files as they are');
+  new Option('--revision <ref>', 'read the manifests from this branch, tag or commit, not from the working tree');
 
 export const configOption = () =>
-  new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it is there)");
+  new Option('-c, --config <file>', "the operator's configuration (default: portolan.yaml, if it exists)");
 
 /** `--set PATH=VALUE`, repeatable. Every command that takes `--config` has it. */
 export const setOption = () =>
   new Option(
     '--set <path=value>',
-    "value of a setting in place of the configuration's, such as prune.maxShare=0.5 or Platform/default:dialect=auto; " +
+    'override a setting of the configuration, such as prune.maxShare=0.5 or Platform/default:dialect=auto; ' +
       'may be repeated [$PORTOLAN_SET_PRUNE_MAX_SHARE]',
   ).argParser(collect);
 
 export const platformOption = () => new Option('--platform <name>', 'only this platform of the configuration');
 
 export const ledgerOption = () =>
-  new Option('--ledger <path>', 'the durable memory: a file, or none for reading without ownership');
+  new Option('--ledger <path>', 'the ledger: a file, or none for reading without ownership');
 
 export const sourceOption = () =>
-  new Option('--source <name>', 'name of the origin of the manifests: objects belong to one source').default('default');
+  new Option('--source <name>', 'name of the source of the manifests; each object belongs to one source').default(
+    'default',
+  );
 
 /** `--var NAME=VALUE`, repeatable. */
 export const varOption = () =>
@@ -69,15 +71,18 @@ export function addVariableOptions<Args extends unknown[], Own extends OptionVal
 }
 
 export const parallelismOption = () =>
-  new Option('--parallelism <n>', 'applications worked on at once; within one, requests go one by one')
+  new Option(
+    '--parallelism <n>',
+    'number of applications processed at once; requests of one application are sequential',
+  )
     .argParser(integerArgument(1, 1000))
     .default(10);
 
 export const logLevelOption = () =>
-  new Option('--log-level <level>', 'how much is said on standard error').choices(LOG_LEVELS).default('info' as const);
+  new Option('--log-level <level>', 'level of the log on standard error').choices(LOG_LEVELS).default('info' as const);
 
 export const logFormatOption = () =>
-  new Option('--log-format <format>', 'how it is said').choices(['text', 'json']).default('text' as const);
+  new Option('--log-format <format>', 'format of the log').choices(['text', 'json']).default('text' as const);
 
 /** Adds the options of the log on standard error. */
 export function addLogOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {

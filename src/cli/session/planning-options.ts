@@ -65,7 +65,7 @@ export function addOutputOptions<Args extends unknown[], Own extends OptionValue
     .addOption(outputOption(PLAN_FORMATS))
     .option(
       '--out <file>',
-      'also write it to this file, in the format of its extension or as FORMAT=FILE; may be repeated',
+      'also write the result to this file, in the format of its extension or as FORMAT=FILE; may be repeated',
       collect,
     );
 }
@@ -75,28 +75,32 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
   const limited = command
     .option(
       '--expect <digest>',
-      'refuse any plan but the one of this digest (with 4), before anything is sent',
+      'refuse any plan but the one with this digest (exit code 4), before anything is sent',
       digestArgument,
     )
-    .option('--target <resource>', 'only this Kind/name (may be repeated); never prunes', collect)
-    .option('--prune', 'also remove what is ours and git no longer names; without it nothing is removed')
+    .option('--target <resource>', 'only this Kind/name; may be repeated; never prunes', collect)
+    .option('--prune', 'also remove owned resources that were removed from git; without it, nothing is removed')
     .option(
       '--adopt [resource]',
-      'take over what exists and is not ours: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
+      'adopt existing resources: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
       collectOrAll,
     )
     .option(
       '--max-share <share>',
-      'override: the share of objects on record that one run may change, 0 to 1, however few there are; by default 0.3, from ten objects on',
+      'override: maximum share of owned objects that one run may change, 0 to 1, for any number of objects (default: 0.3, from ten objects on)',
       shareArgument,
     )
-    .option('--max-prunes <n>', 'override: how many objects one run may remove', integerArgument(0, 1_000_000));
+    .option(
+      '--max-prunes <n>',
+      'override: maximum number of objects that one run may remove',
+      integerArgument(0, 1_000_000),
+    );
   const overridden = addSourceOverrides(limited)
     .option(
       '--ignore-windows',
-      'override: go on outside of the windows of Settings; needs --reason, which the history keeps',
+      'override: apply outside the windows of Settings; requires --reason, which the history keeps',
     )
-    .option('--reason <text>', 'why a limit is overridden, for the history')
+    .option('--reason <text>', 'reason for the override, for the history')
     .option(
       '--first-install <scope>',
       'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
@@ -109,12 +113,9 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
 /** Adds the options that override guards of the source. */
 export function addSourceOverrides<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   return command
-    .option('--allow-empty', 'override: go on although the source names nothing while the ledger holds objects of it')
-    .option('--allow-shrunk', 'override: remove things although the source names less than half of what it did')
-    .option(
-      '--allow-rewind',
-      'override: remove things although the commit does not descend from the one applied before it',
-    );
+    .option('--allow-empty', 'override: proceed although the source is empty and the ledger holds objects of it')
+    .option('--allow-shrunk', 'override: prune although the source has less than half of its former objects')
+    .option('--allow-rewind', 'override: prune although the commit does not descend from the one applied before');
 }
 
 function shareArgument(text: string): number {

@@ -139,7 +139,7 @@ function noSuch(kind: string, name: string, existing: readonly string[], file: s
   return invalidInput(
     'configuration/missing',
     `${where} called ${name}.${have} Nothing was sent.`,
-    `Add \`kind: ${kind}\` with metadata.name ${name} to the configuration (--config FILE, by default portolan.yaml).`,
+    `Add \`kind: ${kind}\` with metadata.name ${name} to the configuration (--config FILE, default: portolan.yaml).`,
   );
 }
 
@@ -170,8 +170,8 @@ export function noPlatform(file: string | undefined): PortolanError {
   return invalidInput(
     'configuration/no-platform',
     file === undefined
-      ? 'There is no configuration (portolan.yaml in the working directory, or --config FILE), so no platform is known. Nothing was sent.'
+      ? 'There is no configuration (portolan.yaml in the working directory, or --config FILE), so there is no platform. Nothing was sent.'
       : `${file} names no platform. Nothing was sent.`,
-    'Write a document of kind Platform with spec.url and spec.auth into it; examples/portolan.yaml of the package is one.',
+    'Add a document of kind Platform with spec.url and spec.auth; examples/portolan.yaml of the package is an example.',
   );
 }

@@ -15,10 +15,10 @@ export function unknownApplication(
 ): PortolanError {
   return invalidInput(
     `${command}/no-application`,
-    `The manifests have no Application called ${name}. Nothing was asked.`,
+    `The manifests have no Application called ${name}.`,
     sentences(
       didYouMean(name, names),
-      names.length === 0 ? 'They have none at all.' : `They have: ${names.join(', ')}.`,
+      names.length === 0 ? 'They have no Application.' : `They have: ${names.join(', ')}.`,
       otherwise,
     ),
   );

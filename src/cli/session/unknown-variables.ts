@@ -73,13 +73,13 @@ export async function checkVariables(
     if (meant === undefined) continue;
     throw invalidInput(
       'cli/unknown-variable',
-      `The environment variable ${safeLine(name)} is not known, and ${meant} is. Nothing was done.`,
+      `The environment variable ${safeLine(name)} is unknown. Did you mean ${meant}?`,
       `Rename it to ${meant}, or unset it.`,
     );
   }
   for (const name of unknown)
     terminal.err.write(
-      `warning: the environment variable ${safeLine(name)} has no effect: Portolan does not know it, and the configuration does not refer to it\n`,
+      `warning: the environment variable ${safeLine(name)} has no effect: it is unknown, and the configuration does not refer to it\n`,
     );
 }
 

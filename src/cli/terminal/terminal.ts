@@ -59,8 +59,8 @@ export async function confirm(terminal: Terminal, question: string, flag: string
   if (terminal.ask === undefined) {
     throw invalidInput(
       'cli/no-terminal',
-      `${question} Nobody can answer: this does not run on a terminal. Nothing was changed.`,
-      `Pass ${flag} to go ahead without a question.`,
+      `${question} The question needs a terminal, and there is none. Nothing was changed.`,
+      `Pass ${flag} to proceed without a question.`,
     );
   }
   const answer = await terminal.ask(`${safeLine(question)} [y/N] `);

@@ -6,15 +6,15 @@ import { SCRIPTS, SHELLS } from './scripts.ts';
 export const completionCommand = defineCommand({
   isData: true,
   about:
-    'Prints a script that completes commands, flags, choices, kinds and the names of resources and applications in the manifests at hand. It asks nobody and opens no ledger.',
+    'Prints a script that completes commands, flags, choices, kinds and the names of resources and applications in the manifests at hand. It reads only local files, and no ledger.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['explain'],
   examples: `
 Examples:
   source <(portolan completion bash)     # in ~/.bashrc, for every shell
-  source <(portolan completion zsh)     # in ~/.zshrc, behind compinit
+  source <(portolan completion zsh)     # in ~/.zshrc, after compinit
   portolan completion fish > ~/.config/fish/completions/portolan.fish`,
-  parameters: (command) => command.addArgument(new Argument('<shell>', 'whose completion it is').choices(SHELLS)),
+  parameters: (command) => command.addArgument(new Argument('<shell>', 'the shell to complete').choices(SHELLS)),
   async run({ terminal }, _options, [shell]) {
     terminal.out.write(SCRIPTS[shell]);
   },
@@ -26,10 +26,10 @@ Examples:
  */
 export const completeCommand = defineCommand({
   isData: true,
-  about: 'Asked by the scripts of portolan completion.',
+  about: 'Run by the scripts of portolan completion.',
   exitCodes: [EXIT.ok],
   seeAlso: ['completion'],
-  parameters: (command) => command.argument('[words...]', 'the words behind the program, up to the cursor'),
+  parameters: (command) => command.argument('[words...]', 'the words of the command line, up to the cursor'),
   async run({ terminal, env, declarations }, _options, [words], { tree }) {
     try {
       const [{ complete }, { namesAtHand }] = await Promise.all([import('./candidates.ts'), import('./at-hand.ts')]);

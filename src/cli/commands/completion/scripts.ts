@@ -9,7 +9,7 @@ export type Shell = (typeof SHELLS)[number];
  * description after a tab. A script runs the program that is being typed, so that it fits the installed version, and
  * hides all errors.
  */
-const BASH = `# Completion of portolan for bash. To have it in every shell, put this line into ~/.bashrc:
+const BASH = `# Completion of portolan for bash. To enable it in every shell, put this line into ~/.bashrc:
 #   source <(portolan completion bash)
 _portolan() {
   local line="\${COMP_LINE:0:COMP_POINT}" program="\${1:-portolan}" candidate full strip=''
@@ -44,7 +44,7 @@ complete -F _portolan portolan
 `;
 
 const ZSH = `#compdef portolan
-# Completion of portolan for zsh. To have it in every shell, put this line into ~/.zshrc, behind compinit:
+# Completion of portolan for zsh. To enable it in every shell, put this line into ~/.zshrc, after compinit:
 #   source <(portolan completion zsh)
 _portolan() {
   local line

@@ -17,25 +17,25 @@ import { openSecret } from '../../session/secrets.ts';
 
 export const configCommand = defineCommand({
   about:
-    'Shows each setting of the configuration and each flag as it is in force here, and what gives it: a flag, a variable, a place in a file, or the default. Of a secret it shows where it is and whether it can be read, never the secret.',
+    'Shows each effective setting and flag, and its origin: a flag, a variable, a position in a file, or the default. For a secret, it shows the reference and whether it can be read, never the secret.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['explain', 'validate'],
   examples: `
 Examples:
   portolan config
-  portolan config --changed     # without what is at its default
+  portolan config --changed     # without defaults
   portolan config --config portolan.yaml --set prune.maxShare=0.5
   portolan config -o json | jq '.settings[] | select(.origin.type == "option")'
 
-A setting of the configuration is given by --set PATH=VALUE, or by the variable that the table of --variables names. For a document
-that the file does not have, one is made: PORTOLAN_SET_PLATFORM_DEFAULT_URL alone is a platform.
-Lists are written with commas or as YAML; --set Platform/default:auth.value.env=NAME refers to a secret, and no setting holds one.
-What a command has a flag of its own for (--max-share of plan, --listen of run) goes by that flag first.`,
+Set a setting of the configuration by --set PATH=VALUE, or by the variable that the table of --variables names. A document
+that the file does not have is created: PORTOLAN_SET_PLATFORM_DEFAULT_URL alone is a platform.
+Write lists with commas or as YAML. --set Platform/default:auth.value.env=NAME refers to a secret; no setting contains one.
+A flag of a command (--max-share of plan, --listen of run) takes precedence over the setting.`,
   parameters: (command) =>
     command
       .addOption(configOption())
-      .option('--changed', 'only what is not at its default')
-      .option('--variables', 'name the variable of each setting too')
+      .option('--changed', 'only values that differ from the default')
+      .option('--variables', 'also show the variable of each setting')
       .addOption(outputOption(['text', 'json'])),
   /** Reads only files and the environment. Opens secrets only to check that they can be read, and never shows them. */
   async run(surroundings, options, _args, { tree }) {
@@ -70,7 +70,7 @@ What a command has a flag of its own for (--max-share of plan, --listen of run) 
       if (known.includes(name)) continue;
       const meant = nearest(name, known);
       const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
-      terminal.err.write(`note: $${safeLine(name)} is set, and nothing reads it${hint}\n`);
+      terminal.err.write(`note: $${safeLine(name)} is set but has no effect${hint}\n`);
     }
   },
 });
@@ -81,7 +81,7 @@ function text(
   hasVariables: boolean,
   surroundings: Surroundings,
 ): string {
-  if (settings.length + flags.length === 0) return 'Everything is at its default.\n';
+  if (settings.length + flags.length === 0) return 'Every setting has its default.\n';
   const table = (title: string, rows: readonly (readonly (string | undefined)[])[]): readonly string[] =>
     rows.length === 0 ? [] : [renderTable([title, 'value', 'from', ...(hasVariables ? ['variable'] : [])], rows)];
   const settingRows = settings.map((setting) => [

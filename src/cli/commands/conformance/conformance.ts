@@ -23,10 +23,10 @@ import { checkWorkflows } from './workflows.ts';
 
 const HELP = `
 Works in an application of its own, which it creates where the server can, or in the one that --app names, if --disposable
-says that everything in it may be changed. With a store it also installs. Rules and ports of the run are removed at the end;
-the report lists what cannot be: installs, entries of stores, applications, and on the documented dialect rules and ports.
+says that everything in it may be changed. With a store, it also installs. It removes its rules and ports at the end;
+the report lists what stays: installs, entries of stores, applications, and on the documented dialect rules and ports.
 
-Part of the run goes through a proxy on 127.0.0.1 that loses the answers of writes. Secrets are read from variables and are
+Part of the run uses a proxy on 127.0.0.1 that loses the answers of writes. Secrets are read from variables and are
 never shown.
 
 Examples:
@@ -68,7 +68,7 @@ const withOptions = (command: Command) =>
 
 export const conformanceCommand = defineCommand({
   about:
-    'Runs every operation and every workflow of Portolan against a server of the API, and reports where the server differs from what Portolan expects. It changes the server: use an application that nobody needs.',
+    'Runs every operation and every workflow of Portolan against a server of the API, and reports where the server differs from what Portolan expects. It changes the server: use a disposable application.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['sandbox', 'regions', 'export'],
   examples: HELP,
@@ -142,7 +142,7 @@ async function conformance(
 function incomplete(): PortolanError {
   return invalidInput(
     'cli/incomplete-target',
-    'A server, a team and a region are needed. Nothing was sent.',
+    'A server, a team and a region are required.',
     'Pass --url, --team and --region.',
   );
 }
@@ -172,7 +172,7 @@ async function checkArea(area: Area, suite: Suite): Promise<void> {
     await CHECKS[area](suite);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    suite.fail('', 'the rest of this area', `${error.code}: ${error.message}`);
+    suite.fail('', 'the rest of the area', `${error.code}: ${error.message}`);
   }
 }
 
@@ -182,7 +182,7 @@ function storeOf(options: ConformanceOptions, surroundings: Surroundings): Store
   if (url === undefined || domain === undefined || model === undefined) {
     throw invalidInput(
       'cli/incomplete-store',
-      'A store needs an address, a name and a model. Nothing was sent.',
+      'A store requires an address, a name and a model.',
       'Pass --store-url, --store-domain and --model together.',
     );
   }

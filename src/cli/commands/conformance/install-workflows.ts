@@ -65,14 +65,14 @@ export const installWorkflows: readonly Workflow[] = [
   {
     // Where only a count shows installs, a new ledger must not install without confirmation.
     id: 'unconfirmed',
-    title: 'a first install that nobody confirmed',
+    title: 'a first install without confirmation',
     needs: ['store'],
     async run({ isExtended, place, write, application, install, skip, checkExit }) {
       if (isExtended)
-        return skip('unconfirmed', 'an install that nobody confirmed', 'the server lists what is installed');
+        return skip('unconfirmed', 'an install without confirmation', 'the server lists what is installed');
       write(application(), install('unconfirmed'));
       const run = await place.run('apply', '-f', join(place.folder, 'manifests.yaml'), '--yes');
-      checkExit('unconfirmed', 'an install with a new ledger that nobody confirmed is held', 4, run);
+      checkExit('unconfirmed', 'an install with a new ledger is held without confirmation', 4, run);
     },
   },
   {

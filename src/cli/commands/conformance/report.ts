@@ -21,8 +21,8 @@ export type Area = (typeof AREAS)[number];
 
 const exchange = objectOf('One request and its answer.', {
   request: described(text, 'Method and address.'),
-  body: json('What was sent; secrets are masked. null: nothing.'),
-  status: described(nullable<number>({ type: 'integer' }), 'null: no answer came.'),
+  body: json('The body that was sent, with secrets masked. null: none.'),
+  status: described(nullable<number>({ type: 'integer' }), 'null: there was no answer.'),
   answer: described(text, 'At most 1,000 characters; empty where an answer may hold secrets of the server.'),
 });
 
@@ -37,15 +37,15 @@ const finding = objectOf('One check.', {
     'differs: the server does not do what Portolan expects. failed: the check could not be carried out.',
   ),
   expected: described(text, 'Empty where the server conforms.'),
-  observed: described(text, 'Empty where the server conforms. Of a skipped check: why.'),
-  exchanges: described(arrayOf(exchange), 'What led to a difference, oldest first.'),
+  observed: described(text, 'Empty where the server conforms. For a skipped check, the reason.'),
+  exchanges: described(arrayOf(exchange), 'The exchanges that led to a difference, oldest first.'),
 });
 
 export type Finding = TypeOf<typeof finding>;
 
 const formatVersion: Schema<1> = { type: 'integer', const: 1 };
 
-const report = objectOf('What portolan conformance -o json writes.', {
+const report = objectOf('The output of portolan conformance -o json.', {
   formatVersion,
   portolan: described(text, 'Version of Portolan.'),
   server: described(text, 'Base address of the server.'),
@@ -59,7 +59,7 @@ const report = objectOf('What portolan conformance -o json writes.', {
   summary: objectOf('Checks by verdict.', { conforms: count, differs: count, failed: count, skipped: count }),
   isComplete: boolean('false: ended by a signal.'),
   findings: arrayOf(finding),
-  remaining: described(arrayOf(text), 'What the suite could not remove.'),
+  remaining: described(arrayOf(text), 'Objects that the suite could not remove.'),
 });
 
 /** The output of `portolan conformance -o json`. */
@@ -130,7 +130,7 @@ function exchangeText({ request, body, status, answer }: Exchange): string {
 
 function result({ summary: { conforms, differs, failed, skipped }, isComplete }: ConformanceReport): string {
   const rest = skipped > 0 ? `, ${skipped} skipped` : '';
-  const ended = isComplete ? '' : ' Interrupted before the end.';
+  const ended = isComplete ? '' : ' Interrupted.';
   if (differs + failed === 0) return `Conforms: ${counted(conforms, 'check')}${rest}.${ended}`;
   const failures = failed > 0 ? `, ${counted(failed, 'check')} failed` : '';
   return `Differs: ${differs} of ${counted(conforms + differs, 'check')}${failures}${rest}.${ended}`;

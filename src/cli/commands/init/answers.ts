@@ -115,7 +115,7 @@ export function checkFlags(options: GivenAnswers): void {
   }
   if (url !== undefined) urlOf(url, allowPlainHttp);
   if (authEnv !== undefined && authFile !== undefined) {
-    throw badFlag('--auth-file', 'the token stands in a variable or in a file; pass one of --auth-env and --auth-file');
+    throw badFlag('--auth-file', 'a token has one place; pass either --auth-env or --auth-file');
   }
 }
 

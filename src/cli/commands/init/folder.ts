@@ -51,8 +51,8 @@ function schemaFile(kinds: Declarations): FolderFile {
 export function configurationText({ url, allowPlainHttp, header, token, team, region }: Answers): string {
   const reference = 'env' in token ? `env: ${scalar(token.env)}` : `file: ${scalar(token.file)}`;
   return `# yaml-language-server: $schema=${SCHEMA}
-# The operator's configuration: where the platform is, and what manifests may touch. A secret stands here only by
-# reference. What each field means: portolan explain Platform, portolan explain Settings.
+# The operator's configuration: the platform, and what manifests may change. It contains secrets only by
+# reference. The fields are explained by portolan explain Platform and portolan explain Settings.
 apiVersion: portolan/v1
 kind: Platform
 metadata:
@@ -61,7 +61,7 @@ spec:
   url: ${scalar(url)}
   auth:
     header: ${scalar(header)}
-    value: { ${reference} } # the token stands there, and nowhere else
+    value: { ${reference} } # where the token is
 ${allowPlainHttp ? '  allowPlainHttp: true # the token travels in clear\n' : ''}---
 # yaml-language-server: $schema=${SCHEMA}
 apiVersion: portolan/v1
@@ -70,19 +70,19 @@ spec:
   scopes:
     allow: [ ${JSON.stringify(`${team}/${region}/*`)} ] # team/region/app: manifests may touch no other application
   source:
-    paths: [ ${MANIFESTS} ] # what commands read without -f, from the folder in which they run
+    paths: [ ${MANIFESTS} ] # read by commands without -f, relative to the working directory
 `;
 }
 
 function applicationText({ team, region, appId, name }: Answers): string {
   return `# yaml-language-server: $schema=../${SCHEMA}
-# Which application of the platform the other documents mean. It creates nothing.
-# Documents of other kinds stand below, behind a line of ---, or in files of their own beside this one:
-# portolan explain Component and portolan explain HttpGatewayRule show some to begin with.
+# The application of the platform that other documents refer to. This document creates nothing.
+# Write documents of other kinds below, after a line of ---, or in other files of this folder.
+# portolan explain Component and portolan explain HttpGatewayRule show examples.
 apiVersion: portolan/v1
 kind: Application
 metadata:
-  name: ${scalar(name)} # what other documents say as application: ${name}
+  name: ${scalar(name)} # other documents refer to it as application: ${name}
 spec:
   team: ${scalar(team)}
   region: ${scalar(region)}

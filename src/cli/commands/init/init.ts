@@ -27,8 +27,8 @@ export const initCommand = defineCommand({
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
   seeAlso: ['validate', 'plan', 'explain'],
   examples: `
-On a terminal it asks for everything that no flag says, and offers what the platform lists; < returns to the question
-before. Flags are checked against the same lists. The platform is only read, and not at all with --offline.
+On a terminal it asks for everything that flags leave open, and offers what the platform lists; < returns to the previous
+question. Flags are checked against the same lists. The platform is only read, and not at all with --offline.
 
 It writes portolan.yaml, a first file in manifests/, the JSON Schema for editors in .portolan/, and the lines that
 .gitignore lacks. The configuration refers to the token and does not contain it. Existing files are not replaced.
@@ -40,7 +40,7 @@ Examples:
   portolan init --auth-file /run/secrets/platform-token`,
   parameters: (command) =>
     command
-      .argument('[folder]', 'where to begin (default: the working folder)')
+      .argument('[folder]', 'folder of the project (default: the working directory)')
       .option('--url <address>', 'address of the platform')
       .option('--auth-env <name>', 'variable that holds the token (default: PORTOLAN_TOKEN)')
       .option('--auth-file <path>', 'file that holds the token, in place of a variable')
@@ -48,7 +48,7 @@ Examples:
       .option('--team <team>', 'team of the application')
       .option('--region <region>', 'region of the application')
       .option('--app-id <number>', 'number of the application', integerArgument(1, 999_999_999_999_999))
-      .option('--name <name>', 'what other documents call the application (default: made of its name)')
+      .option('--name <name>', 'name of the application in other documents (default: derived from its name)')
       .option('--allow-plain-http', 'allow http:// to another machine: the token travels in clear')
       .option('--offline', 'do not read the platform: names are neither offered nor checked')
       .option('--force', 'replace the files of an earlier init'),
@@ -116,7 +116,7 @@ function report(
     ...(folder === '.' ? [] : [`  cd ${quoted(folder)}`]),
     '  portolan validate',
     '  portolan plan',
-    `  portolan export -f ${MANIFESTS} --to ${MANIFESTS} --force    # writes down what is there already`,
+    `  portolan export -f ${MANIFESTS} --to ${MANIFESTS} --force    # writes existing resources as manifests`,
     '',
   ].join('\n');
 }

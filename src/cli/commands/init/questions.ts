@@ -64,7 +64,7 @@ function interviewOn({ ask, err }: Terminal): Interview | undefined {
       }
       throw invalidInput(
         'cli/no-answer',
-        `There were ${TRIES_MAX} answers that cannot be used. Nothing was written.`,
+        `${TRIES_MAX} answers were not valid.`,
         'Run the command again, or pass the answers as flags (--help names them).',
       );
     },
@@ -76,7 +76,7 @@ function interviewOn({ ask, err }: Terminal): Interview | undefined {
       const words = choices.map(({ word }) => word);
       return interview.ask(question, words[0], (text) => {
         if (words.includes(text)) return { value: answerOf(text) };
-        return { fault: `there is none called so. ${didYouMean(text, words) ?? 'Type one of the words above.'}` };
+        return { fault: `no such name. ${didYouMean(text, words) ?? 'Type one of the words above.'}` };
       });
     },
   };
@@ -99,10 +99,10 @@ interface Asking {
 /** Asks for the answers that the flags leave open, and shows all of them before anything is written. */
 async function interviewed(options: GivenAnswers, interview: Interview, surroundings: Surroundings): Promise<Answers> {
   const platforms = platformsOf(options, surroundings, (why) =>
-    interview.say(`  (the platform cannot be asked: ${safeLine(why)})`),
+    interview.say(`  (the platform cannot be read: ${safeLine(why)})`),
   );
   const asking: Asking = { options, interview, platform: platforms.of };
-  interview.say('An empty answer takes what stands in brackets; < returns to the question before.');
+  interview.say('An empty answer takes the value in brackets; < returns to the previous question.');
   try {
     return await inTurn(asking);
   } finally {
@@ -128,7 +128,7 @@ async function inTurn(asking: Asking): Promise<Answers> {
       const target = outcome === BACK ? at - 1 : outcome.backTo;
       while ((answered.at(-1) ?? -1) > target) answered.pop();
       const before = answered.pop();
-      if (before === undefined) asking.interview.say('  this is the first question');
+      if (before === undefined) asking.interview.say('  This is the first question.');
       else at = before;
     } else {
       draft = { ...draft, ...outcome };
@@ -162,7 +162,9 @@ async function askUrl(draft: Draft, { options, interview }: Asking): Promise<Ans
 /** Asks for the reference to the token. A token itself is refused and not shown. */
 async function askToken({ token }: Draft, { options, interview }: Asking): Promise<Answered> {
   if (tokenOf(options) !== undefined) return undefined;
-  interview.say('The token is not asked for, only where it stands: the name of a variable, or the path of a file.');
+  interview.say(
+    'Do not type the token itself. Type the name of the variable, or the path of the file, that contains it.',
+  );
   const former = token === undefined ? undefined : 'env' in token ? token.env : token.file;
   return interview.ask('Variable or file with the token', former ?? TOKEN_VARIABLE, (text): Reading<Draft> => {
     const isPath = text.includes('/');
@@ -216,7 +218,7 @@ async function review(draft: Draft, { interview }: Asking): Promise<Answered> {
   interview.say(`  application  ${safeLine(`${team}/${region}/${appId}`)}, called ${safeLine(name)}`);
   return interview.ask('Write the files', 'yes', (text): Reading<Draft> => {
     if (/^y(?:es)?$/i.test(text)) return { value: {} };
-    return { fault: 'expected yes, or < to change an answer; Ctrl-C ends, and then nothing is written' };
+    return { fault: 'expected yes, or < to change an answer; Ctrl-C ends without writing anything' };
   });
 }
 
@@ -310,7 +312,7 @@ export async function gatherAnswers(options: GivenAnswers, surroundings: Surroun
   if (missing.length > 0)
     throw invalidInput(
       'cli/no-terminal',
-      'Something is not known, and nobody can answer: this does not run on a terminal. Nothing was written.',
+      'Answers are missing, and questions need a terminal.',
       `Pass ${missing.map((name) => FLAG[name]).join(', ')}.`,
     );
   const platforms = platformsOf(options, surroundings, (why) =>

@@ -57,7 +57,7 @@ function picked<T>(
     const offered = all.map((one) => namesOf(one)[0] ?? '');
     throw invalidInput(
       `monitor/no-${what}`,
-      `No ${what} called ${name} reports monitoring history. Nothing is shown.`,
+      `No ${what} called ${name} reports monitoring history.`,
       sentences(didYouMean(name, offered), offered.length > 0 ? `There is: ${offered.join(', ')}.` : ''),
     );
   }

@@ -34,7 +34,7 @@ const WATCH_MS = 15_000;
 
 const HELP = `
 APP is the name of an Application manifest (with -f), or PLATFORM/TEAM/REGION/APP-ID.
-Samples come from the region's metrics where the platform has its range query, else from the documented endpoint of the
+Samples come from the region's metrics where the platform has a range query, else from the documented endpoint of the
 application, from which a real server loses every sample; the output names the source.
 Units are not part of the API: they are guessed from the names of the items. Where samples are missing there is a gap,
 never a zero; components without the performance plugin do not appear at all.
@@ -49,12 +49,12 @@ const withOptions = (command: Command) =>
   command
     .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
     .addOption(
-      new Option('--since <when>', 'from: so long ago, or a time')
+      new Option('--since <when>', 'start: a duration ago, or a time')
         .argParser(whenArgument)
         .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
     )
     .addOption(
-      new Option('--until <when>', 'to: so long ago, or a time')
+      new Option('--until <when>', 'end: a duration ago, or a time')
         .argParser(whenArgument)
         .default({ type: 'ago', ms: 0 } as When, 'now'),
     )
@@ -75,7 +75,7 @@ const withOptions = (command: Command) =>
 
 export const monitorCommand = defineCommand({
   goesOn: true,
-  about: 'Reads the monitoring history that the platform keeps of an application and draws each series. Reads only.',
+  about: 'Reads the monitoring history of an application from the platform and draws each series. Read-only.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['status', 'events'],
   examples: HELP,
@@ -139,7 +139,7 @@ function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings):
       // A component without samples has no line in the table.
       for (const { name, charts } of seen.components)
         if (charts.every(({ samples }) => samples.length === 0))
-          err.write(`note: no data of ${safeLine(name)}: what it does is not known\n`);
+          err.write(`note: no data for ${safeLine(name)}: it reports no monitoring history\n`);
       break;
   }
 }
@@ -170,7 +170,7 @@ function textLines(
   if (overview === true) return lines;
   const height = heightWithin(components, view, rows === undefined ? undefined : rows - lines.length - 1);
   if (height === undefined)
-    return [...lines, '', 'no room for plots: make the window higher, or name --component and --item'];
+    return [...lines, '', 'no room for plots: make the window higher, or pass --component and --item'];
   return [...lines, '', ...plotLines(components, view, height)];
 }
 
@@ -185,7 +185,7 @@ function headOf(scope: Scope, { startSeconds, endSeconds, stepSeconds }: TimeWin
 function csvIsOneTable(): PortolanError {
   return invalidInput(
     'monitor/csv-watch',
-    '-o csv is one table, so it cannot be watched. Nothing was asked.',
-    'Leave --watch out, or pass -o json: that is one line for each look.',
+    '-o csv is one table, so it cannot be watched.',
+    'Leave --watch out, or pass -o json: it writes one line for each observation.',
   );
 }

@@ -49,7 +49,7 @@ function parseAddress(text: string): Scope {
   if (complete) return { platform, team, region, appId: Number(appId) };
   throw invalidInput(
     'monitor/bad-address',
-    `${text} is not PLATFORM/TEAM/REGION/APP-ID. Nothing was asked.`,
+    `${text} is not PLATFORM/TEAM/REGION/APP-ID.`,
     'Write it like default/team-a/region-1/42: the last part is the number of the application.',
   );
 }

@@ -37,12 +37,12 @@ export function windowOf(
   const refuse = (message: string, remedy: string): never => {
     throw invalidInput('monitor/bad-window', message, remedy);
   };
-  if (startSeconds >= endSeconds) refuse('--since is not before --until; nothing was asked.', 'Swap or correct them.');
+  if (startSeconds >= endSeconds) refuse('--since is not before --until.', 'Swap or correct them.');
   const samples = Math.floor((endSeconds - startSeconds) / stepSeconds);
   if (samples > SAMPLES_MAX) {
     const least = Math.ceil((endSeconds - startSeconds) / SAMPLES_MAX);
     refuse(
-      `That is ${samples} samples per series, more than a platform answers; nothing was asked.`,
+      `The window has ${samples} samples per series, more than a platform returns.`,
       `Pass --step ${least} or more.`,
     );
   }
