@@ -66,7 +66,7 @@ function setFlag(flag: string): void {
 /** Reports output that could not be written: a result on a full disk must not look complete. */
 function withLostOutput(code: number): number {
   if (lost === undefined) return code;
-  const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space left', EFBIG: 'the file may not grow further' };
+  const whys: Readonly<Record<string, string>> = { ENOSPC: 'no space is left', EFBIG: 'the file may not grow further' };
   const why = whys[lost.code ?? ''] ?? lost.message;
   process.stderr.write(
     `error: The result could not be written to standard output: ${why}. Other effects of the command remain.\n` +

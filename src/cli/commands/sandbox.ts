@@ -54,7 +54,7 @@ Example of a seed:
       - { port: 8080, outer: true }
 
 Example of a faults file:
-  # The change is made, and the answer is lost.
+  # The answer to a write is lost.
   - operation: addPort
     times: 1
     fault: { type: drop, when: after }
