@@ -4,7 +4,8 @@ import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 
 export const versionCommand = defineCommand({
-  about: 'Prints the versions of Portolan and of Node, and the platform of this machine. Add this output to a bug report.',
+  about:
+    'Prints the versions of Portolan and of Node, and the platform of this machine. Add this output to a bug report.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['config'],
   examples: `
