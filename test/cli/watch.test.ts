@@ -29,7 +29,7 @@ async function watching(
   let nth = 0;
   const watched: Watched<string> = {
     intervalMs: 10_000,
-    look: async () => {
+    observe: async () => {
       frames.push(text.out);
       text.out = '';
       const state = states[nth];

@@ -71,21 +71,21 @@ Examples:
       { ...options, adopt: true },
       surroundings,
       options.dryRun === true,
-      (session) => adopt(resources, options, narrowed(session, resources), surroundings),
+      (session) => adopt(resources, options, limitSession(session, resources), surroundings),
       'adopt',
     );
   },
 });
 
 /** Holds the objects of one application that can be recorded, or the plan that shows why it cannot. */
-interface Taking {
+interface Adoption {
   readonly prepared: Prepared;
   readonly differs: boolean;
   readonly objects: readonly OwnedObject[];
 }
 
 /** Returns the session limited to the named resources. An Application includes all of its resources. */
-function narrowed(session: Session, resources: readonly string[]): Session {
+function limitSession(session: Session, resources: readonly string[]): Session {
   if (resources.length === 0) return session;
   const { desired } = session.input;
   const named = new Set(known(resources, desired, 'The command line'));
@@ -106,69 +106,77 @@ async function adopt(
 ): Promise<ExitCode> {
   const { terminal } = surroundings;
   const survey = await surveyAll(session, silentHooks);
-  const takings = await Promise.all(survey.prepared.map((prepared) => takingOf(prepared, session, survey.isRefused)));
-  const good = takings.filter(({ differs, objects }) => !differs && objects.length > 0);
-  const objects = good.flatMap((taking) => taking.objects);
-  const left = takings.filter(({ differs }) => differs).map(({ prepared }) => prepared);
+  const adoptions = await Promise.all(
+    survey.prepared.map((prepared) => prepareAdoption(prepared, session, survey.isRefused)),
+  );
+  const good = adoptions.filter(({ differs, objects }) => !differs && objects.length > 0);
+  const objects = good.flatMap((adoption) => adoption.objects);
+  const left = adoptions.filter(({ differs }) => differs).map(({ prepared }) => prepared);
   const exitCode =
     worstOf([
       ...survey.errors.map(({ error }) => exitCodeOf(error.disposition)),
       ...(left.length > 0 ? [EXIT.held] : []),
     ]) ?? EXIT.ok;
   if (options.output === 'text') {
-    show(good, surroundings);
-    showLeft(left, survey.document, resources, surroundings);
+    showAdoptions(good, surroundings);
+    showDifferences(left, survey.document, resources, surroundings);
   }
-  const asks = objects.length > 0 && options.dryRun !== true;
+  const needsConfirmation = objects.length > 0 && options.dryRun !== true;
   const question = `Record ${count(objects.length, 'object')} of ${count(good.length, 'application')}?`;
-  const goes = asks && (options.yes === true || (await confirm(terminal, question, '--yes')));
-  if (goes) {
+  const isRecorded = needsConfirmation && (options.yes === true || (await confirm(terminal, question, '--yes')));
+  if (isRecorded) {
     await acceptInput(session, 'adopt');
-    for (const { prepared } of good) await record(prepared, session);
+    for (const { prepared } of good) await recordObjects(prepared, session);
   }
   if (options.output === 'json') {
     const shown = objects.map(({ uid, resource, origin, naturalKey }) => ({ uid, resource, origin, naturalKey }));
-    const document = { formatVersion: 1, recorded: goes, objects: shown, left: left.map(({ plan }) => plan), exitCode };
+    const document = {
+      formatVersion: 1,
+      recorded: isRecorded,
+      objects: shown,
+      left: left.map(({ plan }) => plan),
+      exitCode,
+    };
     terminal.out.write(`${JSON.stringify({ ...document, unobserved: survey.document.unobserved }, null, 2)}\n`);
-  } else terminal.out.write(verdict(objects.length, left.length + survey.errors.length, goes));
+  } else terminal.out.write(summarize(objects.length, left.length + survey.errors.length, isRecorded));
   return exitCode;
 }
 
-async function takingOf(prepared: Prepared, session: Session, isRefused: boolean): Promise<Taking> {
+async function prepareAdoption(prepared: Prepared, session: Session, isRefused: boolean): Promise<Adoption> {
   const { plan, waits, refusals } = prepared;
   const differs = isRefused || plan.actions.length + plan.holds.length + waits.length + refusals.length > 0;
   const world = session.world(prepared.work, silentHooks);
-  const operations = differs ? [] : await bookings(world, onlyFound(prepared));
+  const operations = differs ? [] : await bookings(world, withoutForgotten(prepared));
   return { prepared, differs, objects: operations.flatMap((each) => (each.op === 'put-object' ? [each.object] : [])) };
 }
 
 /** Returns the application without the objects to forget: resources removed from git are not adopted. */
-function onlyFound(prepared: Prepared): Prepared {
+function withoutForgotten(prepared: Prepared): Prepared {
   return { ...prepared, bookkeeping: { ...prepared.bookkeeping, forget: [] } };
 }
 
 /** Records the objects of one application. Resources that wait for an install are observed after it is recorded. */
-async function record(prepared: Prepared, session: Session): Promise<void> {
+async function recordObjects(prepared: Prepared, session: Session): Promise<void> {
   const world = session.world(prepared.work, silentHooks);
-  await keepBooks(world, onlyFound(prepared));
+  await keepBooks(world, withoutForgotten(prepared));
   if (prepared.plan.deferred.length === 0) return;
   const next = await look(prepared.work, world, session.options);
-  if (!(await takingOf(next, session, false)).differs) await keepBooks(world, onlyFound(next));
+  if (!(await prepareAdoption(next, session, false)).differs) await keepBooks(world, withoutForgotten(next));
 }
 
-function show(takings: readonly Taking[], { terminal: { out } }: Surroundings): void {
+function showAdoptions(adoptions: readonly Adoption[], { terminal: { out } }: Surroundings): void {
   const paint = paintFor(out);
-  for (const { prepared, objects } of takings) {
+  for (const { prepared, objects } of adoptions) {
     const { application, scope, deferred } = prepared.plan;
     out.write(`${paint('title', safeLine(application))}  ${paint('dim', safeLine(scopeKey(scope)))}\n`);
     for (const [resource, its] of Map.groupBy(objects, (object) => object.resource))
-      out.write(`  ${paint('create', '+')} ${safeLine(resource)}  ${safeLine(describe(its))}\n`);
+      out.write(`  ${paint('create', '+')} ${safeLine(resource)}  ${safeLine(describeObjects(its))}\n`);
     for (const { resource, waitsFor } of deferred)
       out.write(`  ${paint('update', '…')} ${safeLine(resource)} waits for ${safeLine(waitsFor)}\n`);
   }
 }
 
-function describe(objects: readonly OwnedObject[]): string {
+function describeObjects(objects: readonly OwnedObject[]): string {
   const adopted = objects.find(({ origin }) => origin === 'adopted');
   if (adopted !== undefined) return `adopted as it is${adopted.remoteId === null ? '' : ` (${adopted.remoteId})`}`;
   const ports = objects.filter(({ naturalKey }) => naturalKey.startsWith('port/'));
@@ -178,7 +186,7 @@ function describe(objects: readonly OwnedObject[]): string {
 }
 
 /** Shows the plans of applications that differ, and how to resolve the differences. */
-function showLeft(
+function showDifferences(
   left: readonly Prepared[],
   document: ReturnType<typeof planDocument>,
   resources: readonly string[],
@@ -200,7 +208,7 @@ function showLeft(
   );
 }
 
-function verdict(objects: number, left: number, recorded: boolean): string {
+function summarize(objects: number, left: number, recorded: boolean): string {
   const rest = left === 0 ? '' : ` ${count(left, 'application')} left out.`;
   if (recorded) return `${count(objects, 'object')} recorded. Nothing was sent to the platform.${rest}\n`;
   if (objects > 0) return `${count(objects, 'object')} can be recorded. Nothing was recorded.${rest}\n`;

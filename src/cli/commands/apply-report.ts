@@ -68,7 +68,7 @@ export interface Ending {
 }
 
 /** Reports why no request is sent for any application. @returns the exit code. */
-export function endWithout(
+export function endUnsent(
   verdict: Exclude<Judgement, { type: 'go' }>,
   { plan, agreement, isText, end }: Ending,
   surroundings: Surroundings,

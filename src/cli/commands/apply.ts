@@ -9,7 +9,7 @@ import { agreedPlan, interactive } from '../../reconcile/policies/interactive.ts
 import { reconcile } from '../../reconcile/reconcile.ts';
 import type { Survey } from '../../reconcile/survey.ts';
 import { applyHooks, renderEffort } from './apply-progress.ts';
-import { applyExitCode, type Ending, endWithout, scopeResult } from './apply-report.ts';
+import { applyExitCode, type Ending, endUnsent, scopeResult } from './apply-report.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/terminal.ts';
 import { checkEmpty } from '../session/empty-input.ts';
@@ -29,7 +29,7 @@ import { Progress } from '../terminal/progress.ts';
 import { type Agreement, isAgreedTo, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, flagsOf } from './saved/flags.ts';
 import type { OpenedPlan } from './saved/open.ts';
-import { acceptInput, type Session, settleInput, surveyAll } from '../session/session.ts';
+import { acceptInput, type Session, allowLostRemovals, surveyAll } from '../session/session.ts';
 import { count } from '../terminal/text.ts';
 
 export const applyCommand = defineCommand({
@@ -73,15 +73,15 @@ Ctrl-C finishes the request in flight, records its outcome, and starts no new on
         .option('--fail-fast', 'start no new action after the first failure'),
     ),
   async run(surroundings, options, [file], { command }) {
-    if (file === undefined) return runApply(options, undefined, surroundings);
-    if (isFolder(file)) return runApply(filesNamed([file], options, command), undefined, surroundings);
+    if (file === undefined) return startApply(options, undefined, surroundings);
+    if (isFolder(file)) return startApply(filesNamed([file], options, command), undefined, surroundings);
     // The code that checks saved plans is loaded only when there is one.
     const { openSavedPlan } = await import('./saved/open.ts');
     const opened = openSavedPlan(file, options, surroundings);
     const { saved } = opened;
     const source = { given: options.source, saved: saved.plan.source };
     checkFlagsBeside(file, (name) => command.getOptionValueSource(name), source);
-    return runApply(flagsOf(saved, options), opened, surroundings);
+    return startApply(flagsOf(saved, options), opened, surroundings);
   },
 });
 
@@ -100,7 +100,7 @@ export interface ApplyRun {
   readonly outputs: Outputs;
 }
 
-function runApply(
+function startApply(
   options: ApplyOptions,
   opened: OpenedPlan | undefined,
   surroundings: Surroundings,
@@ -152,7 +152,7 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
   const progress = new Progress(session.surroundings);
   const startedMs = clock.monotonic();
   const lines = outputs.format === 'jsonl' ? openLiveLines(session.surroundings) : undefined;
-  const survey = await settledSurvey(run, progress, lines);
+  const survey = await surveyAfterWaiting(run, progress, lines);
   progress.clear();
   const plan = survey.document;
   const isText = outputs.format === 'text';
@@ -163,9 +163,9 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
   };
   const verdict = await judge(plan, agreement, session);
   const ending = { plan, agreement, isText, end };
-  if (verdict.type !== 'go') return endWithout(verdict, ending, session.surroundings);
+  if (verdict.type !== 'go') return endUnsent(verdict, ending, session.surroundings);
   // A guard that refuses the whole run holds every application: a run is not applied in part.
-  if (survey.isRefused) return endWithout({ type: 'unknown' }, ending, session.surroundings);
+  if (survey.isRefused) return endUnsent({ type: 'unknown' }, ending, session.surroundings);
   if (isText) out.write(renderPlanText(plan, paintFor(out)));
   lines?.plan(plan);
   const sendable = survey.prepared.filter(({ refusals }) => refusals.length === 0);
@@ -179,8 +179,8 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
     }
   }
   await acceptInput(session);
-  const passes = await carryOutAll(run, survey, progress, actions, lines);
-  await settleInput(session, survey);
+  const passes = await applyAll(run, survey, progress, actions, lines);
+  await allowLostRemovals(session, survey);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
   if (isText) {
@@ -197,7 +197,7 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
 }
 
 /** Observes and plans. With `--wait`, waits first until the settle windows of earlier writes in doubt are over. */
-async function settledSurvey(
+async function surveyAfterWaiting(
   { options, session }: ApplyRun,
   progress: Progress,
   lines: LiveLines | undefined,
@@ -220,7 +220,7 @@ async function settledSurvey(
 }
 
 /** Applies every plan of the survey, several applications at once. @param actions number of confirmed actions. */
-async function carryOutAll(
+async function applyAll(
   { options, agreement, session }: ApplyRun,
   survey: Survey,
   progress: Progress,

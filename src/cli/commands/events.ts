@@ -7,14 +7,14 @@ import { EXIT } from '../session/exit-codes.ts';
 import { integerArgument, outputOption } from '../session/options.ts';
 import { openServer, type ServerClient } from '../server/client.ts';
 import { addServerOptions, applicationArgument } from '../server/options.ts';
-import { paintMark, type Reader, readerOf } from './status/standing.ts';
+import { paintMark, type Reader, readerOf } from './status/table.ts';
 import { intervalOf, watch, watchOption } from './watch.ts';
 import { shortDuration } from '../terminal/age.ts';
 import { reasonTableLines, tableLines } from '../terminal/table.ts';
 import { count } from '../terminal/text.ts';
 
 export const eventsCommand = defineCommand({
-  goesOn: true,
+  isEndless: true,
   about:
     'Lists what a running controller did, observed and refused, oldest first. With --follow, it continues with new events. Needs a token with the role viewer.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
@@ -47,7 +47,7 @@ Examples:
         const reader = readerOf(surroundings, options.ascii);
         return [reader.paint('title', eventSummary(items)), '', ...eventLines(items, reader, 'cut')];
       };
-      return watch({ intervalMs, look: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
+      return watch({ intervalMs, observe: read, draw, print: (page) => draw(page).join('\n') }, surroundings);
     }
     const write = (event: ControllerEvent): void => out.write(lineOf(event, output));
     const page = await read();

@@ -90,7 +90,7 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
     const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
     try {
-      return await keepRunning({ options, surroundings, log, ledger, actor });
+      return await runDaemon({ options, surroundings, log, ledger, actor });
     } finally {
       await ledger.close();
     }
@@ -122,7 +122,7 @@ interface Daemon {
   readonly actor: string;
 }
 
-async function keepRunning(daemon: Daemon): Promise<ExitCode> {
+async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   const { options, surroundings, log, ledger, actor } = daemon;
   const { configuration } = readConfiguration(options.config, surroundings);
   const remembered = await rememberedCapabilities(ledger, { configuration });
@@ -144,7 +144,12 @@ async function keepRunning(daemon: Daemon): Promise<ExitCode> {
   const controller = controllerOf(daemon, parts);
   const settings = withListen(opened.configuration.settings, options);
   const over = new AbortController();
-  const held: Held = { opened, observation, current, until: AbortSignal.any([surroundings.signal, over.signal]) };
+  const state: DaemonState = {
+    opened,
+    observation,
+    current,
+    until: AbortSignal.any([surroundings.signal, over.signal]),
+  };
   observation.attach(controller.api);
   const surfaces = await openSurfaces({
     api: controller.api,
@@ -155,24 +160,24 @@ async function keepRunning(daemon: Daemon): Promise<ExitCode> {
     surroundings,
   });
   log.info(
-    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${removes(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
+    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
   controller.start();
-  const reloading = keepReloading(daemon, controller, surfaces, held);
-  const lost = await Promise.race([controller.lost, aborted(surroundings.signal)]);
+  const reloading = reloadOnChanges(daemon, controller, surfaces, state);
+  const lost = await Promise.race([controller.lost, waitForAbort(surroundings.signal)]);
   over.abort(new Error('the daemon ends'));
   log.info(lost === undefined ? 'ending: running work is finished first' : 'ending: another process holds the ledger');
   const isWhole = await controller.drain();
   for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
-  await release(daemon, held);
+  await closePlatforms(daemon, state);
   if (lost !== undefined) return reportError(lost, surroundings);
   const rest = isWhole ? 'every sent request is recorded' : 'the next start observes the interrupted requests';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
 }
 
-async function release({ ledger, surroundings }: Daemon, { opened }: Held): Promise<void> {
+async function closePlatforms({ ledger, surroundings }: Daemon, { opened }: DaemonState): Promise<void> {
   await rememberCapabilities(ledger, opened, surroundings.clock).catch((error: unknown) => {
     if (!(error instanceof PortolanError)) throw error;
   });
@@ -220,7 +225,7 @@ function controllerOf(
 }
 
 /** Holds what a reload replaces. */
-interface Held {
+interface DaemonState {
   opened: OpenedConfiguration;
   readonly observation: Observation;
   readonly current: { settings: Settings };
@@ -228,36 +233,41 @@ interface Held {
   readonly until: AbortSignal;
 }
 
-function removes({ prune, controller }: Settings): string {
+function describePruning({ prune, controller }: Settings): string {
   return prune.enabled
     ? `prunes resources removed from the source after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
     : 'prunes nothing (spec.prune.enabled is false)';
 }
 
 /** Reads the configuration again after a change or a hangup, until the process ends. */
-async function keepReloading(daemon: Daemon, controller: Controller, surfaces: Surfaces, held: Held): Promise<void> {
+async function reloadOnChanges(
+  daemon: Daemon,
+  controller: Controller,
+  surfaces: Surfaces,
+  state: DaemonState,
+): Promise<void> {
   const { options, surroundings, log } = daemon;
   const { clock } = surroundings;
-  const { until: signal } = held;
-  const stopListening = surroundings.onHangup?.(() => void attempt());
+  const { until: signal } = state;
+  const stopListening = surroundings.onHangup?.(() => void reload());
   let contentsBefore = configurationContents(options);
   let before = configurationText(options, surroundings);
   let isBusy = false;
   const closing: Promise<void>[] = [];
 
-  async function attempt(): Promise<void> {
+  async function reload(): Promise<void> {
     if (isBusy || signal.aborted) return;
     isBusy = true;
     try {
       const next = await openConfiguration(options, surroundings, log, {
-        onRequest: held.observation.observer.request,
+        onRequest: state.observation.observer.request,
       });
-      const former = held.opened;
-      held.opened = next;
-      held.current.settings = next.configuration.settings;
+      const former = state.opened;
+      state.opened = next;
+      state.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; restart the daemon to apply it');
-      log.info(`the configuration was reloaded; ${removes(next.configuration.settings)}`);
+      log.info(`the configuration was reloaded; ${describePruning(next.configuration.settings)}`);
       // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
       await surfaces.reload(withListen(next.configuration.settings, options));
@@ -276,20 +286,20 @@ async function keepReloading(daemon: Daemon, controller: Controller, surfaces: S
     } catch {
       break;
     }
-    const contents = textOr(() => configurationContents(options), contentsBefore);
+    const contents = readOr(() => configurationContents(options), contentsBefore);
     if (contents === contentsBefore) continue;
     contentsBefore = contents;
-    const now = textOr(() => configurationText(options, surroundings), before);
+    const now = readOr(() => configurationText(options, surroundings), before);
     if (now === before) continue;
     before = now;
-    await attempt();
+    await reload();
   }
   stopListening?.();
   await Promise.allSettled(closing);
 }
 
 /** Returns a fallback when a file cannot be read: while it is replaced, it may be absent for a moment. */
-function textOr(read: () => string, otherwise: string): string {
+function readOr(read: () => string, otherwise: string): string {
   try {
     return read();
   } catch (error) {
@@ -298,7 +308,7 @@ function textOr(read: () => string, otherwise: string): string {
   }
 }
 
-async function aborted(signal: AbortSignal): Promise<undefined> {
+async function waitForAbort(signal: AbortSignal): Promise<undefined> {
   if (!signal.aborted) await once(signal, 'abort');
   return undefined;
 }

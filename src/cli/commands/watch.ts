@@ -42,7 +42,7 @@ export interface Watched<T> {
   /** Interval between observations. */
   readonly intervalMs: number;
   /** Observes. The first call must succeed; a later one may throw a PortolanError that is not `invalid`. */
-  readonly look: () => Promise<T>;
+  readonly observe: () => Promise<T>;
   /**
    * Returns lines for a terminal. They are redrawn each second, so that ages stay current.
    * @param rows number of available rows; undefined: unlimited.
@@ -59,7 +59,7 @@ export interface Watched<T> {
  */
 export async function watch<T>(watched: Watched<T>, surroundings: Surroundings): Promise<ExitCode> {
   const { terminal } = surroundings;
-  const first = await watched.look();
+  const first = await watched.observe();
   if (terminal.out.isTerminal) await watchOnScreen(watched, first, surroundings);
   else await watchInLines(watched, first, surroundings);
   return EXIT.interrupted;
@@ -73,7 +73,7 @@ async function watchInLines<T>(watched: Watched<T>, first: T, { terminal, clock,
     await clock.sleep(watched.intervalMs, signal).catch(() => {});
     if (signal.aborted) return;
     try {
-      const text = watched.print(await watched.look());
+      const text = watched.print(await watched.observe());
       if (text !== shown) terminal.out.write(text);
       shown = text;
       isLost = false;
@@ -127,9 +127,9 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
     const heading = headingOf(seen, watched.intervalMs, clock.now());
     out.write(frame([heading, '', ...watched.draw(seen.state, out.rows - HEADING_ROWS)], out));
   };
-  const look = async (): Promise<void> => {
+  const observe = async (): Promise<void> => {
     try {
-      seen.state = await watched.look();
+      seen.state = await watched.observe();
       seen.atMs = clock.now();
       seen.problem = undefined;
     } catch (error) {
@@ -151,8 +151,8 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   if (signal.aborted) end();
   try {
     if (!stop.signal.aborted) redraw();
-    const looking = every(watched.intervalMs, look).finally(() => stop.abort(new Error('the watch is over')));
-    await Promise.all([looking, every(REDRAW_MS)]);
+    const observing = every(watched.intervalMs, observe).finally(() => stop.abort(new Error('the watch is over')));
+    await Promise.all([observing, every(REDRAW_MS)]);
   } finally {
     signal.removeEventListener('abort', end);
     // The last state stays on the screen, to be read and copied.

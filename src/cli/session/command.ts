@@ -98,7 +98,7 @@ export interface CommandDefinition {
   /** Programs read standard output, whatever the locale: a schema, manifests, a script. */
   readonly isData?: true;
   /** The command may show something forever and does nothing else, so it ends when its output has no reader any more. */
-  readonly goesOn?: true;
+  readonly isEndless?: true;
   /** Adds arguments, options, help text and the action to a command that has its name and summary already. */
   define(command: Command, invoke: Invoke, tree: CommandTree): void;
 }
@@ -106,7 +106,7 @@ export interface CommandDefinition {
 /** Holds the parts of a command: help, arguments and options, and the function that runs it. */
 export interface CommandParts<Args extends unknown[], Options extends OptionValues>
   extends CommandHelp,
-    Pick<CommandDefinition, 'isData' | 'goesOn'> {
+    Pick<CommandDefinition, 'isData' | 'isEndless'> {
   /** Remarks and examples, shown in the help after the options. */
   readonly examples?: string;
   /** Adds arguments and options. The types of the options and arguments that `run` receives are inferred from it. */

@@ -53,7 +53,7 @@ export interface Session extends Opened {
    * Returns the session with the current manifests, and without any reading of platforms.
    * @throws PortolanError `retry` when the manifests have faults now.
    */
-  anew(): Promise<Session>;
+  reload(): Promise<Session>;
   world(work: Work, hooks: WorldHooks): ApplyWorld;
 }
 
@@ -144,7 +144,7 @@ async function openAll(known: ToOpen, command: string, opening: typeof genuine) 
 type Opened = Awaited<ReturnType<typeof openAll>>;
 
 /** Reads the input again. Standard input cannot be read twice, so it stays as it was. */
-async function reopened(opened: Opened): Promise<Session> {
+async function reloadSession(opened: Opened): Promise<Session> {
   const { flags, surroundings } = opened;
   if (flags.filename?.includes('-') === true) return openedSession(opened);
   const input = await loadInput(flags, surroundings);
@@ -199,7 +199,7 @@ function openedSession(opened: Opened): Session {
     source,
     snapshot,
     budget: !isKnown || flags.isAgreed === true ? undefined : budgetOf(opened, snapshot),
-    anew: () => reopened(opened),
+    reload: () => reloadSession(opened),
     world: ({ application }, hooks) => ({
       kinds: opened.kinds,
       client: platforms.client(application.spec.platform),
@@ -242,7 +242,7 @@ export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Su
       parallelism: session.flags.parallelism,
       world: (work) => {
         begun += 1;
-        reading.at('', `look ${begun}/${works.length}  ${work.application.id}`);
+        reading.at('', `observe ${begun}/${works.length}  ${work.application.id}`);
         return session.world(work, hooks);
       },
       policy: runPolicy(session),
@@ -286,7 +286,7 @@ export async function acceptInput(session: Session, command = 'apply'): Promise<
 }
 
 /** Allows the removal of lost resources after every application was observed. */
-export async function settleInput(session: Session, { prepared, errors }: Survey): Promise<void> {
+export async function allowLostRemovals(session: Session, { prepared, errors }: Survey): Promise<void> {
   const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)

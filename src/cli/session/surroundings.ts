@@ -16,7 +16,7 @@ export async function surroundingsOf(
   const all = { ...overridden, declarations, ...asText(command, definition, surroundings) };
   const { unread: _, ...unbroken } = all;
   // A command that changes something does not stop because its report has no reader.
-  return definition.goesOn === true ? all : unbroken;
+  return definition.isEndless === true ? all : unbroken;
 }
 
 /** Runs a command until it ends, or until its output has no reader, which is a success, as with `| head`. */

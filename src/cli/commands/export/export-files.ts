@@ -43,27 +43,27 @@ export function filesOf(
   application: ExportedApplication,
   { kinds, to, schemas, redact }: Layout,
 ): readonly ManifestFile[] {
-  const schemaOf = schemaPlaces(schemas, to);
+  const schemaOf = schemaPathsFor(schemas, to);
   const texts: string[] = [];
   for (const [index, document] of application.documents.entries()) {
-    const text = redact(writeManifest(document, schemaOf(document.kind), index === 0 ? headOf(application) : []));
+    const text = redact(writeManifest(document, schemaOf(document.kind), index === 0 ? headingOf(application) : []));
     const last = texts.at(-1);
     if (last === undefined || Buffer.byteLength(last) + Buffer.byteLength(text) > FILE_BYTES_MAX) texts.push(text);
     else texts[texts.length - 1] = `${last}---\n${text}`;
   }
   return texts.map((content, index) => {
     const name = `${application.name}${index === 0 ? '' : `.${index + 1}`}.yaml`;
-    return laidOut(kinds, { path: to === undefined ? name : join(to, name), content });
+    return formatted(kinds, { path: to === undefined ? name : join(to, name), content });
   });
 }
 
 /** Returns the file as `portolan fmt` formats it. */
-function laidOut(kinds: Declarations, file: ManifestFile): ManifestFile {
+function formatted(kinds: Declarations, file: ManifestFile): ManifestFile {
   const formatting = formatFile(kinds, file);
   return formatting.type === 'formatted' ? { ...file, content: formatting.text } : file;
 }
 
-function headOf({ live, left, unseen }: ExportedApplication): readonly string[] {
+function headingOf({ live, left, unseen }: ExportedApplication): readonly string[] {
   return [
     `Exported from ${scopeKey(live.scope)}.`,
     ...unseen.map((sentence) => `Not shown: ${sentence}`),
@@ -72,19 +72,19 @@ function headOf({ live, left, unseen }: ExportedApplication): readonly string[] 
 }
 
 /** Returns a function that gives the schema of a kind for editors; undefined where no such file exists. */
-function schemaPlaces(schemas: string | undefined, to: string | undefined): (kind: string) => string | undefined {
+function schemaPathsFor(schemas: string | undefined, to: string | undefined): (kind: string) => string | undefined {
   if (schemas !== undefined) {
-    const place = schemaPlace(schemas, to);
+    const place = schemaPath(schemas, to);
     return (kind) => `${place}/${schemaFileName(kind)}`;
   }
   // A relative path needs a folder, and standard output has none.
   if (to === undefined || readFileIfThere(SCHEMA, 'the JSON Schema for editors') === undefined) return () => undefined;
-  const place = schemaPlace(SCHEMA, to);
+  const place = schemaPath(SCHEMA, to);
   return () => place;
 }
 
 /** Returns the path of the schemas relative to the folder `to`. URLs and absolute paths stay as they are. */
-function schemaPlace(schemas: string, to: string | undefined): string {
+function schemaPath(schemas: string, to: string | undefined): string {
   const place = schemas.replace(/\/+$/, '');
   if (to === undefined || /^[a-z]+:\/\//i.test(place) || isAbsolute(place)) return place;
   const path = relative(resolve(to), resolve(place)).replaceAll('\\', '/');

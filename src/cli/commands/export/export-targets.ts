@@ -41,10 +41,10 @@ export async function exportTargets(
   const platform = naming.platform ?? (platforms.names.length === 1 ? (platforms.names[0] ?? 'default') : 'default');
   const named: Named[] = (naming.app ?? []).map((text) => ({ scope: parseScope(text, platform), components: [] }));
   if (naming.list !== undefined) named.push(...parseList(await readList(naming.list, terminal), naming.list, platform));
-  for (const text of naming.team ?? []) named.push(...(await inTeam(text, platforms, platform, terminal)));
+  for (const text of naming.team ?? []) named.push(...(await listTeam(text, platforms, platform, terminal)));
   const isNamed = naming.app !== undefined || naming.list !== undefined || naming.team !== undefined;
-  const atHand = await manifestsAtHand(desired, platforms);
-  if (!isNamed) named.push(...[...atHand.values()].map((found) => ({ ...found, components: [] })));
+  const existing = await readExistingManifests(desired, platforms);
+  if (!isNamed) named.push(...[...existing.values()].map((found) => ({ ...found, components: [] })));
   if (!isNamed && named.length === 0)
     throw invalidInput(
       'export/nothing-named',
@@ -55,16 +55,16 @@ export async function exportTargets(
   for (const { scope, components, record: read } of named) {
     const key = scopeKey(scope);
     const earlier = targets.get(key);
-    const record = read ?? earlier?.record ?? atHand.get(key)?.record;
+    const record = read ?? earlier?.record ?? existing.get(key)?.record;
     const only = [...(earlier?.only ?? []), ...components];
     targets.set(key, {
       scope,
       ...(record === undefined ? {} : { record }),
       only: only.length === 0 ? undefined : only,
-      known: atHand.get(key)?.known ?? { components: new Map() },
+      known: existing.get(key)?.known ?? { components: new Map() },
     });
   }
-  const others = [...atHand].flatMap(([key, { group }]) =>
+  const others = [...existing].flatMap(([key, { group }]) =>
     targets.has(key) ? [] : [group.application, ...group.resources],
   );
   return {
@@ -124,7 +124,7 @@ function parseList(text: string, path: string, platform: string): Named[] {
 }
 
 /** Returns every application of a team. Without a region, all regions that are enabled for the team are listed. */
-async function inTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
+async function listTeam(text: string, platforms: Platforms, platform: string, { err }: Terminal): Promise<Named[]> {
   const [team = '', region, ...rest] = text.split('/');
   if (team === '' || region === '' || rest.length > 0) {
     throw invalidInput(
@@ -145,7 +145,7 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
       } catch (error) {
         // The server has one answer for a region that is not enabled and for one where the team has no application.
         if (!(error instanceof PortolanError) || error.code !== 'platform/region-not-ready') throw error;
-        if (!takesChanges(status)) err.write(`note: ${safeLine(unseenRegion(name, status))}\n`);
+        if (!takesChanges(status)) err.write(`note: ${safeLine(unlistedRegion(name, status))}\n`);
         return [];
       }
     }),
@@ -160,20 +160,23 @@ async function inTeam(text: string, platforms: Platforms, platform: string, { er
   });
 }
 
-function unseenRegion(name: string, status: string): string {
+function unlistedRegion(name: string, status: string): string {
   return `region ${name} is ${regionStatusWord(status)}, so the platform lists nothing in it: applications of the team there are not exported`;
 }
 
-interface AtHand extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {
+interface ExistingManifest extends Pick<ExportTarget, 'scope' | 'known' | 'record'> {
   readonly group: ApplicationGroup;
 }
 
 /** Returns what manifests know of the applications that they name, by scope. */
-async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Promise<ReadonlyMap<string, AtHand>> {
+async function readExistingManifests(
+  desired: DesiredState,
+  platforms: Platforms,
+): Promise<ReadonlyMap<string, ExistingManifest>> {
   const found = await Promise.all(
-    groupByApplication(desired).map(async (group): Promise<[string, AtHand]> => {
+    groupByApplication(desired).map(async (group): Promise<[string, ExistingManifest]> => {
       const { application, resources } = group;
-      const place = await placeOf(application, platforms);
+      const place = await findScope(application, platforms);
       const known = { name: application.name, components: namedComponents(resources) };
       return [scopeKey(place.scope), { ...place, known, group }];
     }),
@@ -182,7 +185,7 @@ async function manifestsAtHand(desired: DesiredState, platforms: Platforms): Pro
 }
 
 /** Returns the scope of an application. One without an appId is looked up by its name, and its record is kept. */
-async function placeOf(
+async function findScope(
   application: Resource<ApplicationSpec>,
   platforms: Platforms,
 ): Promise<Pick<ExportTarget, 'scope' | 'record'>> {

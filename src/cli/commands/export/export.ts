@@ -85,7 +85,7 @@ To adopt the exported resources: portolan adopt -f manifests/`,
   parameters,
   async run(surroundings, options) {
     const { terminal } = surroundings;
-    const input = await inputOf(options, surroundings);
+    const input = await readInput(options, surroundings);
     refuseFaults(input.problems);
     refuseUnknownStore(options.store, input);
     return withPlatforms(input, options, surroundings, async (platforms) => {
@@ -111,10 +111,10 @@ To adopt the exported resources: portolan adopt -f manifests/`,
       );
       if (options.to !== undefined)
         await refuseClashes(files.flat(), options.to, options.filename !== undefined, surroundings);
-      output(options, files.flat(), terminal);
-      account(options, written, files, terminal);
-      if (written.length > 0) tellProof(proof, terminal);
-      for (const { target, error } of errors) tellError(target, error, terminal);
+      writeManifests(options, files.flat(), terminal);
+      reportWritten(options, written, files, terminal);
+      if (written.length > 0) reportProof(proof, terminal);
+      for (const { target, error } of errors) reportError(target, error, terminal);
       const codes = [
         ...errors.map(({ error }) => exitCodeOf(error.disposition)),
         ...(proof.holds ? [] : [EXIT.failed]),
@@ -125,7 +125,7 @@ To adopt the exported resources: portolan adopt -f manifests/`,
 });
 
 /** Reads the configuration, and existing manifests when -f names some. */
-async function inputOf(
+async function readInput(
   options: ExportOptions,
   surroundings: Surroundings,
 ): Promise<Pick<Input, 'configuration' | 'file' | 'problems' | 'desired'>> {
@@ -181,7 +181,7 @@ async function readAll(
   }
 }
 
-function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {
+function writeManifests({ to, force }: ExportOptions, files: readonly ManifestFile[], { out, err }: Terminal): void {
   if (to !== undefined) {
     for (const { path, losses } of writeFiles(files, force === true))
       if (losses.length > 0)
@@ -197,7 +197,7 @@ function output({ to, force }: ExportOptions, files: readonly ManifestFile[], { 
 }
 
 /** Reports what was written and what could not be. A sentence that concerns several applications is written once. */
-function account(
+function reportWritten(
   { to }: ExportOptions,
   applications: readonly ExportedApplication[],
   files: readonly (readonly ManifestFile[])[],
@@ -219,7 +219,7 @@ function account(
     err.write(`not shown${times > 1 ? ` (${count(times, 'application')})` : ''}: ${safeLine(sentence)}\n`);
 }
 
-function tellProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
+function reportProof({ holds, problems, plan }: Proof, { err }: Terminal): void {
   const { inSync, unchangedFields } = plan.summary;
   if (holds) {
     const what = `${count(plan.scopes.length, 'application')}, ${count(inSync, 'resource')}, ${count(unchangedFields, 'field')}`;
@@ -237,7 +237,7 @@ const REMEDIES: Readonly<Record<string, string>> = {
   'platform/unknown-component': 'Correct the id of the component, or the application that it is named with.',
 };
 
-function tellError({ scope }: ExportTarget, error: PortolanError, { err }: Terminal): void {
+function reportError({ scope }: ExportTarget, error: PortolanError, { err }: Terminal): void {
   const remedy = REMEDIES[error.code] ?? error.remedy;
   err.write(
     `error: ${safeLine(scopeKey(scope))} was not exported: ${safeLine(error.message)}\n  ${safeLine(remedy)}\n  [${error.code}]\n`,

@@ -16,7 +16,7 @@ import {
   ledgerOptions,
   ledgerPath,
   refuseToOverwrite,
-  writingLedger,
+  writeLedger,
 } from './opening.ts';
 import { ledgerFlag, writeJson, writeResult } from './words.ts';
 
@@ -67,11 +67,11 @@ Examples:
     const { restoreLedger } = await import('../../../ledger/backup.ts');
     const actor = actorOf('ledger restore', surroundings);
     const ledger = await restoreLedger(path, file, { clock, random, actor });
-    writeResult(options, surroundings, { ledger }, restored(file, ledger, options));
+    writeResult(options, surroundings, { ledger }, describeRestore(file, ledger, options));
   },
 });
 
-function restored(file: string, { path, replaced, epoch }: RestoreReport, options: LedgerOptions): string {
+function describeRestore(file: string, { path, replaced, epoch }: RestoreReport, options: LedgerOptions): string {
   const lines = [
     `restored ${safeLine(path)} from ${safeLine(file)}, at epoch ${epoch}`,
     ...(replaced === undefined ? [] : [`the former ledger is kept as ${safeLine(replaced)}`]),
@@ -134,7 +134,7 @@ Examples:
     ),
   async run(surroundings, options) {
     const { keep, keepPerObject } = options;
-    const removed = await writingLedger('ledger compact', options, surroundings, ({ ledger, clock, actor }) =>
+    const removed = await writeLedger('ledger compact', options, surroundings, ({ ledger, clock, actor }) =>
       ledger.compact({
         nowMs: clock.now(),
         actor,
@@ -171,7 +171,7 @@ Examples:
       terminal.out.write(`${safeLine(path)} is intact, and its history is unchanged\n`);
       if (inventory !== undefined && inventory.objects > 0) terminal.out.write(`${coverageText(inventory)}\n`);
     } else {
-      for (const finding of findings) terminal.out.write(`${safeLine(sentence(finding))}\n`);
+      for (const finding of findings) terminal.out.write(`${safeLine(findingText(finding))}\n`);
       terminal.err.write(
         `${count(findings.length, 'finding')}. Keep a copy of ${safeLine(path)} and of the files beside it, and restore a backup: portolan ledger restore BACKUP.\n`,
       );
@@ -186,6 +186,6 @@ function coverageText({ objects, since }: InventoryCoverage): string {
   return `Its ${count(objects, 'object')} ${objects === 1 ? 'is' : 'are'} as recorded${since === 0 ? '' : ` since serial ${since}; earlier changes are not covered`}.`;
 }
 
-function sentence({ area, scope, message }: LedgerFinding): string {
+function findingText({ area, scope, message }: LedgerFinding): string {
   return `${area}${scope === undefined ? '' : ` of ${scope}`}: ${message}`;
 }

@@ -7,7 +7,7 @@ import { configOption, integerArgument, outputOption } from '../../session/optio
 import { renderTable } from '../../terminal/table.ts';
 import { count, fit } from '../../terminal/text.ts';
 import { doubtJson, doubtText, doubtView, historyTable, pairs, writeJson } from './words.ts';
-import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
+import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
 
 const APPLIED_WIDTH_MAX = 80;
 
@@ -32,7 +32,7 @@ Examples:
     const { terminal } = surroundings;
     const { scope, source } = options;
     const view = doubtView(options, surroundings);
-    await readingLedger(options, surroundings, async (ledger) => {
+    await readLedger(options, surroundings, async (ledger) => {
       const within = scope === undefined ? {} : { scope };
       const objects = await ledger.objects({ ...within, ...(source === undefined ? {} : { source }) });
       const pending = await ledger.intents({ ...within, states: ['open', 'unknown'] });
@@ -97,7 +97,7 @@ Examples:
   async run(surroundings, options) {
     const { terminal } = surroundings;
     const { scope, uid, limit, output } = options;
-    const found = await readingLedger(options, surroundings, (ledger) =>
+    const found = await readLedger(options, surroundings, (ledger) =>
       ledger.history({
         ...(scope === undefined ? {} : { scope }),
         ...(uid === undefined ? {} : { uid }),

@@ -87,7 +87,7 @@ export function refuseToOverwrite(file: string, ledger: string, overwrite: boole
 }
 
 /** Opens the ledger for reading, even while another process writes to it, and closes it afterwards. */
-export async function readingLedger<Result>(
+export async function readLedger<Result>(
   options: LedgerOptions,
   surroundings: Surroundings,
   work: (ledger: Ledger) => Promise<Result>,
@@ -109,7 +109,7 @@ export async function readingLedger<Result>(
  * @param command for the history and the lock: `ledger retry`.
  * @throws PortolanError `ledger/locked` while another process has it.
  */
-export async function writingLedger<Result>(
+export async function writeLedger<Result>(
   command: string,
   options: LedgerOptions,
   surroundings: Surroundings,

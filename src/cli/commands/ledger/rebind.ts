@@ -11,7 +11,7 @@ import { refuseFaults } from '../../session/problems.ts';
 import { openServer } from '../../server/client.ts';
 import { addServerOptions } from '../../server/options.ts';
 import { sentences } from '../../terminal/text.ts';
-import { ledgerFileOption, writingLedger } from './opening.ts';
+import { ledgerFileOption, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 export const rebindCommand = defineCommand({
@@ -64,7 +64,7 @@ Examples:
       );
     }
     const url = canonicalUrl(spec.url);
-    const former = await writingLedger('ledger rebind', options, surroundings, (world) =>
+    const former = await writeLedger('ledger rebind', options, surroundings, (world) =>
       rebindByHand(world, platform, url, { reason }),
     );
     report(url, former?.url);

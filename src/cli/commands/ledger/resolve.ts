@@ -16,7 +16,7 @@ import { addLogOptions, configOption, outputOption } from '../../session/options
 import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms, type Platforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
-import { ledgerFileOption, writingLedger } from './opening.ts';
+import { ledgerFileOption, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 const parameters = (command: Command) =>
@@ -61,7 +61,7 @@ Examples:
     const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
     let resolved: HandResolved;
     try {
-      resolved = await writingLedger('ledger resolve', options, surroundings, (world) =>
+      resolved = await writeLedger('ledger resolve', options, surroundings, (world) =>
         resolveByHand(
           { ...world, timing: timingOf(configuration.settings) },
           {
@@ -81,7 +81,7 @@ Examples:
     }
     const { object = null, warnings } = resolved;
     const result = { intent, decision: decision.type, object, warnings };
-    writeResult(options, surroundings, result, safeText(account(resolved, decision)), warnings);
+    writeResult(options, surroundings, result, safeText(describeResolution(resolved, decision)), warnings);
   },
 });
 
@@ -133,7 +133,7 @@ async function readerOf(
   });
 }
 
-function account({ intent, object }: HandResolved, decision: Decision): string {
+function describeResolution({ intent, object }: HandResolved, decision: Decision): string {
   const what = `${intent.operation} for ${intent.resource}`;
   if (decision.type === 'not-applied')
     return `resolved ${intent.id}: ${what} was not applied\nThe next apply may send it again.\n`;

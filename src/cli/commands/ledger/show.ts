@@ -12,13 +12,13 @@ import { configOption, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { sentences } from '../../terminal/text.ts';
 import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs, writeJson } from './words.ts';
-import { isOfSource, ledgerFileOption, readingLedger, sourceFilterOption } from './opening.ts';
+import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
 
 /** Number of history lines for each object. `ledger history --uid` can show more. */
 const HISTORY_LIMIT = 50;
 
 /** Holds everything that a name refers to. */
-interface Found {
+interface FoundRecords {
   readonly objects: readonly OwnedObject[];
   readonly intents: readonly Intent[];
   /** Newest first. */
@@ -48,7 +48,7 @@ Examples:
   async run(surroundings, options, [name]) {
     const { terminal } = surroundings;
     const view = doubtView(options, surroundings);
-    const found = await readingLedger(options, surroundings, (ledger) => find(ledger, name, options.source));
+    const found = await readLedger(options, surroundings, (ledger) => findRecords(ledger, name, options.source));
     if (options.output === 'json') {
       const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
       return writeJson(
@@ -70,7 +70,7 @@ Examples:
   },
 });
 
-async function find(ledger: Ledger, name: string, source: string | undefined): Promise<Found> {
+async function findRecords(ledger: Ledger, name: string, source: string | undefined): Promise<FoundRecords> {
   const platforms = await boundPlatforms(ledger);
   const platform = platforms.find((one) => `Platform/${one.name}` === name);
   if (platform !== undefined) {

@@ -119,14 +119,14 @@ export function doubtText(intent: Intent, view: DoubtView): string {
     `  ${id}  ${operation} for ${resource} in ${scope}`,
     ...(summary === undefined ? [] : [`    change      ${summary}`]),
     `    sent        ${instant(createdMs)}${intent.state === 'open' ? ', and its process has recorded no outcome' : ''}`,
-    `    window      ${settlesText(intent, settlingOf(intent, view.clock), view.timing)}`,
+    `    window      ${settleWindowText(intent, settlingOf(intent, view.clock), view.timing)}`,
     `    applied     ${applied}`,
     `    not applied ${notApplied}`,
   ];
   return lines.map((line) => `${safeLine(line)}\n`).join('');
 }
 
-function settlesText(intent: Intent, left: Settling, timing: Timing): string {
+function settleWindowText(intent: Intent, left: Settling, timing: Timing): string {
   switch (left.type) {
     case 'over':
       return `over since ${instant(intent.settleMs)}: the next apply observes the platform and decides the outcome, if possible`;

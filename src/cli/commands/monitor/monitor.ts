@@ -74,7 +74,7 @@ const withOptions = (command: Command) =>
     .addOption(logFormatOption());
 
 export const monitorCommand = defineCommand({
-  goesOn: true,
+  isEndless: true,
   about: 'Reads the monitoring history of an application from the platform and draws each series. Read-only.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['status', 'events'],
@@ -92,15 +92,15 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
   const { operator, scopeOf } = await targetOf(app, options, surroundings);
   return await withPlatforms(operator, options, surroundings, async (platforms) => {
     const scope = await scopeOf(platforms);
-    const look = (): Promise<Seen> => lookAt(scope, platforms, options, surroundings);
+    const observe = (): Promise<Seen> => observeScope(scope, platforms, options, surroundings);
     if (intervalMs === undefined) {
-      write(await look(), options, surroundings);
+      write(await observe(), options, surroundings);
       return EXIT.ok;
     }
     return watch(
       {
         intervalMs,
-        look,
+        observe,
         draw: (seen, rows) => textLines(seen, options, surroundings, rows),
         print: (seen) =>
           options.output === 'json'
@@ -112,7 +112,7 @@ async function monitor(app: string, options: MonitorOptions, surroundings: Surro
   });
 }
 
-async function lookAt(
+async function observeScope(
   scope: Scope,
   platforms: Platforms,
   options: MonitorOptions,

@@ -10,7 +10,7 @@ import { planExitCode } from '../../session/plan-view.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { count, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
-import { type Reader, readerOf, remedyLines, standingLines } from './standing.ts';
+import { type Reader, readerOf, remedyLines, statusTable } from './table.ts';
 import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
 
 const WATCH_MS = 10_000;
@@ -22,7 +22,7 @@ const parameters = (command: Command) =>
 type StatusOptions = OptionsOf<typeof parameters>;
 
 export const statusCommand = defineCommand({
-  goesOn: true,
+  isEndless: true,
   about:
     'Shows for each resource whether it is in sync, and if not, why. Reads the platform itself, or asks a running controller with --server. Writes nothing.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
@@ -41,7 +41,7 @@ Examples:
 });
 
 /** Holds a view, its exit code, and the number of requests it needed. */
-interface Looked {
+interface ObservedStatus {
   readonly view: StatusView;
   readonly exitCode: ExitCode;
   readonly requests?: number;
@@ -51,21 +51,26 @@ function status(options: StatusOptions, surroundings: Surroundings): Promise<Exi
   if (options.server !== undefined) return statusOfServer(options, surroundings);
   const intervalMs = intervalOf(options.watch, WATCH_MS);
   return withSession(options, surroundings, true, (session) =>
-    show(() => (intervalMs === undefined ? lookOnce(session) : lookAgain(session)), intervalMs, options, surroundings),
+    show(
+      () => (intervalMs === undefined ? observeOnce(session) : reobserve(session)),
+      intervalMs,
+      options,
+      surroundings,
+    ),
   );
 }
 
 /** Observes the session's manifests once. Writes nothing. */
-async function lookOnce(session: Session): Promise<Looked> {
+async function observeOnce(session: Session): Promise<ObservedStatus> {
   const survey = await surveyAll(session, silentHooks);
   const view = statusOfSurvey(survey, await boundPlatforms(session.ledger));
   return { view, exitCode: planExitCode(survey.document, false) };
 }
 
 /** Reads the manifests again and observes the platform again. */
-async function lookAgain(session: Session): Promise<Looked> {
+async function reobserve(session: Session): Promise<ObservedStatus> {
   const before = session.traffic.reads;
-  const survey = await surveyAll(await session.anew(), silentHooks);
+  const survey = await surveyAll(await session.reload(), silentHooks);
   const requests = session.traffic.reads - before;
   return { view: statusOfSurvey(survey), exitCode: planExitCode(survey.document, false), requests };
 }
@@ -74,14 +79,14 @@ async function lookAgain(session: Session): Promise<Looked> {
 async function statusOfServer(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
   const { openServer } = await import('../../server/client.ts');
   const server = openServer(options, surroundings);
-  const look = async (): Promise<Looked> => {
+  const observe = async (): Promise<ObservedStatus> => {
     const controller = (await server.get('status', 'phase')) as ControllerReport['controller'];
     const applications = await Array.fromAsync(server.list('applications'));
     const resources = await Array.fromAsync(server.list('resources', { condition: 'Ready!=True' }));
     const report = { controller, applications, resources } as ControllerReport;
     return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report) };
   };
-  return show(look, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
+  return show(observe, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
 }
 
 /** Returns the exit code of a report. It uses the conditions, not the shown state: a suspended resource may also be held. */
@@ -96,33 +101,33 @@ function exitCodeOf({ controller, applications, resources }: ControllerReport): 
 
 /** Writes the status once, or repeatedly. @param intervalMs time between two observations; undefined: one. */
 async function show(
-  look: () => Promise<Looked>,
+  observe: () => Promise<ObservedStatus>,
   intervalMs: number | undefined,
   options: StatusOptions,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
-  const linesOf = (looked: Looked, isWatched: boolean): readonly string[] =>
-    statusLines(looked, isWatched, readerOf(surroundings, options.ascii));
-  const print = (looked: Looked): string =>
+  const linesOf = (observed: ObservedStatus, isWatched: boolean): readonly string[] =>
+    statusLines(observed, isWatched, readerOf(surroundings, options.ascii));
+  const print = (observed: ObservedStatus): string =>
     options.output === 'json'
-      ? `${JSON.stringify(looked.view.document, null, intervalMs === undefined ? 2 : undefined)}\n`
-      : linesOf(looked, false)
+      ? `${JSON.stringify(observed.view.document, null, intervalMs === undefined ? 2 : undefined)}\n`
+      : linesOf(observed, false)
           .map((line) => `${line}\n`)
           .join('');
   if (intervalMs !== undefined)
-    return watch({ intervalMs, look, draw: (looked) => linesOf(looked, true), print }, surroundings);
-  const looked = await look();
-  surroundings.terminal.out.write(print(looked));
-  return looked.exitCode;
+    return watch({ intervalMs, observe, draw: (observed) => linesOf(observed, true), print }, surroundings);
+  const observed = await observe();
+  surroundings.terminal.out.write(print(observed));
+  return observed.exitCode;
 }
 
 /** Returns the table, the remedies and the summary. With --watch the summary comes first: the screen may be too small. */
-function statusLines({ view, requests }: Looked, isWatched: boolean, reader: Reader): readonly string[] {
+function statusLines({ view, requests }: ObservedStatus, isWatched: boolean, reader: Reader): readonly string[] {
   const { head, summary, groups, notes } = view;
   const wrapped = (text: string): readonly string[] =>
     reader.isTerminal ? wrap(safeLine(text), reader.columns) : [safeLine(text)];
   const title = (text: string): string => reader.paint('title', text);
-  const table = groups.length === 0 ? [] : standingLines(view, reader);
+  const table = groups.length === 0 ? [] : statusTable(view, reader);
   const remedies = remedyLines(view.remedies, reader);
   const aside = requests === undefined ? '' : `  ${reader.paint('dim', `${count(requests, 'request')} each time`)}`;
   const sections =

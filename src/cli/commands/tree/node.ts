@@ -3,7 +3,7 @@ import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
 import type { ViewState } from '../../../views/model.ts';
 import type { TreeNode } from '../../../views/tree.ts';
 import { shortDuration } from '../../terminal/age.ts';
-import { FACES, paintMark, type Reader, type StateFace, stateTable } from '../status/standing.ts';
+import { FACES, paintMark, type Reader, type StateFace, stateTable } from '../status/table.ts';
 import { count, displayWidth } from '../../terminal/text.ts';
 
 /** Holds a node, and the branches drawn before its line and before the lines below it. */

@@ -13,7 +13,7 @@ import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
 import { applicationArgument } from '../../server/options.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
-import { type Reader, readerOf, remedyLines } from '../status/standing.ts';
+import { type Reader, readerOf, remedyLines } from '../status/table.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
 import { treeLines, treeSummary } from './node.ts';
 import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';

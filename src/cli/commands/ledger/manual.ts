@@ -13,7 +13,7 @@ import {
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { count } from '../../terminal/text.ts';
-import { ledgerOptions, recordOptions, writingLedger } from './opening.ts';
+import { ledgerOptions, recordOptions, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 export const adoptCommand = defineCommand({
@@ -36,7 +36,7 @@ Examples:
     ),
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
-    const adopted = await writingLedger('ledger adopt', options, surroundings, async (world) =>
+    const adopted = await writeLedger('ledger adopt', options, surroundings, async (world) =>
       adoptByHand(world, await objectsNamed(world, name, options.source), options.id, reason),
     );
     const id =
@@ -68,7 +68,7 @@ Examples:
     ),
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
-    const forgotten = await writingLedger('ledger forget', options, surroundings, async (world) => {
+    const forgotten = await writeLedger('ledger forget', options, surroundings, async (world) => {
       const objects = await objectsNamed(world, name, options.source);
       await forgetByHand(world, objects, reason);
       return objects;
@@ -110,7 +110,7 @@ Examples:
   parameters: (command) =>
     recordOptions(command.argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')),
   async run(surroundings, options, [name]) {
-    const released = await writingLedger('ledger retry', options, surroundings, async (world) =>
+    const released = await writeLedger('ledger retry', options, surroundings, async (world) =>
       retryByHand(world, await objectsNamed(world, name, options.source)),
     );
     const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} cleared\n`);
@@ -142,7 +142,7 @@ Examples:
         `${name} is not a scope. Nothing was recorded.`,
         'Write platform/team/region/appId, such as default/team-a/region-1/42: the name of the Platform first, the number of the application last.',
       );
-    const { type, known } = await writingLedger('ledger confirm', options, surroundings, (world) =>
+    const { type, known } = await writeLedger('ledger confirm', options, surroundings, (world) =>
       confirmByHand(world, scope),
     );
     const alreadyConfirmed = type === 'already';

@@ -89,7 +89,7 @@ const NAME_COLUMNS_MIN = 20;
 const WORD_COLUMNS = 12;
 
 /** Returns a table of applications and their resources. */
-export function standingLines(
+export function statusTable(
   { groups, titles, whyTitle, hasAge }: Pick<StatusView, 'groups' | 'titles' | 'whyTitle' | 'hasAge'>,
   reader: Reader,
 ): readonly string[] {
