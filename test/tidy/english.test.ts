@@ -22,9 +22,7 @@ const EXCEPTIONS_MAX = 30;
  * folder lowers its number.
  */
 const REMAINING: Readonly<Record<string, number>> = {
-  'README.md': 6,
-  'CHANGELOG.md': 24,
-  'src/README.md': 7,
+  'README.md': 2,
   'src/main.ts': 9,
   'src/cli': 669,
   'src/controller': 2,
@@ -36,8 +34,6 @@ const REMAINING: Readonly<Record<string, number>> = {
   'src/sandbox': 8,
   'src/server': 117,
   'src/source': 235,
-  'examples/ci': 8,
-  'examples/deploy': 11,
 };
 
 function texts(): ReadonlyMap<string, string> {

@@ -62,7 +62,7 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
   },
   {
     use: 'ledger view, ledger record',
-    pattern: /\bbooks\b|\bkeeping\b|[Bb]ooks\b|[Kk]eeping\b|\bMemory[A-Z]\w*/g,
+    pattern: /\bbooks\b|\bkeeping\b|[Bb]ooks\b|[Kk]eeping\b|\bMemory(?!Max\b|DenyWriteExecute\b)[A-Z]\w*/g,
     sample: 'the books of the scope',
   },
   { use: 'manual resolution', pattern: /\bby[ -]hand\b/gi, sample: 'resolve it by hand' },
@@ -71,12 +71,12 @@ export const ENGLISH_RULES: readonly EnglishRule[] = [
     pattern: /no whole answer/gi,
     sample: 'no whole answer: timeout',
   },
-  { use: 'is not an X', pattern: /(?<!\b[Tt]here )\bis no [a-z]/g, sample: 'this is no number' },
+  { use: 'is not an X', pattern: /(?<!\b[Tt]here )\bis no (?!longer\b)[a-z]/g, sample: 'this is no number' },
   { use: 'the ledger (state file)', pattern: /durable memory/gi, sample: 'the durable memory' },
   { use: 'new in git', pattern: /first apply/gi, sample: 'first apply of it' },
   // `nobody` is a value of a setting.
   { use: 'the noun', pattern: /(?<!['`])\bnobody\b(?!:)|\bsomebody\b|\bwhoever\b/gi, sample: 'so nobody was asked' },
-  { use: 'one full stop', pattern: /(?<!\.)\.\.(?=\s|$)/gm, sample: 'It failed.. Try again.' },
+  { use: 'one full stop', pattern: /(?<![./])\.\.(?=\s|$)/gm, sample: 'It failed.. Try again.' },
   {
     use: 'an, before a vowel',
     pattern: /\b[aA] (?=[aeio][a-z])(?!one\b|once\b|eu)/g,

@@ -1,5 +1,5 @@
 /**
- * What the action and the workflows beside it ask of GitHub: one comment on a pull request, and digests of plans as commit
+ * The requests of the action and the workflows to GitHub: one comment on a pull request, and digests of plans as commit
  * statuses. Needs Node 24 and nothing else; the runner sets every variable but GITHUB_TOKEN and
  * PORTOLAN_SOURCE.
  *
@@ -51,7 +51,7 @@ function outputs(reports, code) {
 }
 
 function noPlan(code) {
-  const why = `\`portolan plan\` ended with ${code}. What is wrong stands in the log of the run and among its annotations.`;
+  const why = `\`portolan plan\` ended with ${code}. See the log and the annotations of the run for the reason.`;
   return `<!-- portolan:plan:${encodeURIComponent(PORTOLAN_SOURCE)} -->\n\n### No plan\n\n${why}\n`;
 }
 
