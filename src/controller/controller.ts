@@ -195,7 +195,7 @@ export class Controller {
   }
 
   /**
-   * Requeues applications with pending removals once the source can be read again. They are decided by the present
+   * Requeues applications with pending removals once the source can be read again. Their passes decide by the present
    * source and permissions.
    */
   #resumeRemovals(): void {

@@ -51,7 +51,7 @@ export class Gates {
   readonly windowAt: Windows['at'] = (scope, labels) =>
     windowAt(this.#parsedWindows(), scope, labels, this.#core.options.clock.now());
 
-  /** Returns whether a pass may start. The caller must call `after` after a `go`. */
+  /** Returns whether a pass may start. The caller must call `report` after a `go`. */
   async admit(record: AppRecord): Promise<Gate> {
     const key = regionOf(record);
     if (this.#pausedRegion(key) !== undefined) {

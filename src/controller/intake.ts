@@ -177,7 +177,7 @@ export class Intake {
     const saved = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
     if (saved === undefined || last?.id !== saved.snapshot) {
-      log.warn('an earlier process saved no source; waiting for the source', { source });
+      log.warn('no earlier process saved a source; waiting for the first reading', { source });
       return undefined;
     }
     const reading = { revision: saved.revision, commit: null, observedMs: clock.now() };
@@ -193,7 +193,7 @@ export class Intake {
     if (problem !== undefined || snapshot !== last.id) {
       const why = problem?.message;
       log.warn(
-        'the saved source has another meaning since the restart (variables or configuration changed); waiting for the source',
+        'the saved source is not used, because variables or configuration have changed; waiting for the first reading',
         { source, why },
       );
       return undefined;

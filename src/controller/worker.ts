@@ -28,9 +28,9 @@ const SLOT_RETRY_MS = 10_000;
 export async function workOn(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
   const { records, slots, queue, options } = core;
   const record = records.get(id);
-  // A failure counts only until a new commit changes the application.
-  const hasFailed = record !== undefined && record.status.failures > 0 && !record.isFresh;
   if (record === undefined) return;
+  // A failure counts only until a new commit changes the application.
+  const hasFailed = record.status.failures > 0 && !record.isFresh;
   if (!slots.enter(id, hasFailed, because)) {
     // `leave` names the next application that waits. This timer covers the case that the named one does not use its
     // slot.
@@ -65,6 +65,7 @@ function requeueWaiting({ queue }: Core, next: Waiting | undefined): void {
 /** Drift as the pass first observed it. It is reported at once, because the pass may correct it. */
 interface FirstObservation {
   resources: readonly ResourceStatus[];
+  /** Rows for the history. */
   readonly lines: LedgerOperation[];
 }
 
@@ -74,7 +75,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
   const { revision, work: wanted } = record;
   const gate = await core.gates.admit(record);
   if (gate.type === 'paused') {
-    // The pass does not read the platform, so the rest of the status stays as it is.
+    // No pass runs, so the rest of the status stays as it is.
     record.status = { ...record.status, pause: gate.pause };
     queue.addAfter(record.id, gate.nextCheckMs - clock.now() + 50, 'the end of a pause');
     return;
@@ -115,9 +116,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
   requeue(core, record, after.next);
 }
 
-/**
- * Lines of objects without a manifest that one application keeps. The platform decides how many such objects there are.
- */
+/** Maximum number of lines that a view has for objects without a manifest. The platform may have any number of them. */
 const UNNAMED_LINES_MAX = 100;
 
 /** Stores what the kinds show of an observation. Views then need no request to the platform. */
@@ -204,7 +203,7 @@ function notePlan(
   const before = new Map(first.resources.map((status) => [status.id, status]));
   first.resources = [...wanted.resources.values()].map((resource) => {
     const known = before.get(resource.id);
-    // A suspended resource is not observed, so its drift stays as it was.
+    // Drift that has ended stays here, so that `judgePass` reports its end.
     const drift = modeOf(resource) === 'suspend' ? null : (drifts.get(resource.id) ?? known?.drift ?? null);
     const blank = { id: resource.id, application: record.id, mode: modeOf(resource), conditions: [], holds: [] };
     return { ...(known ?? blank), drift };
