@@ -96,7 +96,7 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   record.revision = accepted.revision;
   record.snapshot = accepted.snapshot;
   record.changedRevision = accepted.revision;
-  record.isFresh = true;
+  record.isUntried = true;
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
   reachMilestone(core, record, 'observed');
@@ -189,7 +189,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     approvedSnapshot: undefined,
     passes: 0,
     isRunning: false,
-    isFresh: true,
+    isUntried: true,
     isAlone: false,
     reached: { revision: '', milestones: new Set() },
   };

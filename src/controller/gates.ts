@@ -62,7 +62,7 @@ export class Gates {
     if (admission.type === 'go') return { type: 'go' };
     // An application that did not fail and has changes need not wait for others that fail. It may be the one that finds
     // the region working again.
-    if (record.status.failures === 0 && record.isFresh) return { type: 'go' };
+    if (record.status.failures === 0 && record.isUntried) return { type: 'go' };
     const untilMs = admission.untilMs + (record.status.failures === 0 ? 0 : FAILED_PROBE_DELAY_MS);
     return { type: 'paused', pause: { type: 'circuit', region: key.region, untilMs }, nextCheckMs: untilMs };
   }

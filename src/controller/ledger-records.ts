@@ -62,7 +62,7 @@ export interface AppRecord {
   passes: number;
   isRunning: boolean;
   /** No pass has tried the present manifests. */
-  isFresh: boolean;
+  isUntried: boolean;
   /** It changed together with few others and is not in sync yet, so it is read alone instead of with a listing. */
   isAlone: boolean;
   /** Milestones that were reported for a revision. */

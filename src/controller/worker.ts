@@ -30,7 +30,7 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
   const record = records.get(id);
   if (record === undefined) return;
   // A failure counts only until a new commit changes the application.
-  const hasFailed = record.status.failures > 0 && !record.isFresh;
+  const hasFailed = record.status.failures > 0 && !record.isUntried;
   if (!slots.enter(id, hasFailed, because)) {
     // `leave` names the next application that waits. This timer covers the case that the named one does not use its
     // slot.
@@ -141,7 +141,7 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
 
 /** Notes that a pass has tried the present manifests, and reports the milestones that it reached. */
 function noteAttempt(core: Core, record: AppRecord, revision: string): void {
-  record.isFresh = false;
+  record.isUntried = false;
   const { lastAppliedRevision, conditions } = record.status;
   if (lastAppliedRevision !== revision) return;
   reachMilestone(core, record, 'applied');
