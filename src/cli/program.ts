@@ -40,12 +40,12 @@ const LEDGER_SUMMARIES = {
   confirm: 'Confirm that installing into an application is safe.',
   rebind: 'Confirm that a platform with another URL or other regions is the same platform.',
   retry: 'Retry a change that is held because it had no effect.',
-  adopt: 'Record that a rule is ours, and its id on the platform.',
+  adopt: 'Record that a rule is managed, and its id on the platform.',
   forget: 'Remove objects from the ledger only; they stay on the platform.',
   verify: 'Check that the ledger is complete and its history unchanged.',
   backup: 'Copy a consistent state of the ledger to a file.',
   restore: 'Replace the ledger with a backup.',
-  compact: 'Remove old history and finished requests, and free their space.',
+  compact: 'Remove old history and resolved requests, and free their space.',
   export: 'Write the whole ledger as lines of JSON.',
 };
 

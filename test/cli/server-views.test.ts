@@ -110,11 +110,11 @@ test('a tree of a controller shows what was observed, how long ago, and kinds th
   };
   const shown = `RESOURCE                                                                                STATE                       REASON
 Application/shop  default/team-a/region-1/4, observed 2026-11-20T11:59:00.000Z          in sync                     -
-├─ Component/shop-web  abc                                                              to change                   -
+├─ Component/shop-web  abc                                                              out of sync                 -
 │  ├─ port 8080  http HAND, inner                                                       in sync                     -
 │  │  ├─ HttpGatewayRule/www  www.example.com/                                          in sync                     -
-│  │  └─ rule old.example.com/                                                          no longer in the manifests  -
-│  ├─ port 9000  http RPC, closed                                                       to change                   open inner access of port 9000
+│  │  └─ rule old.example.com/                                                          removed from git            -
+│  ├─ port 9000  http RPC, closed                                                       out of sync                 open inner access of port 9000
 │  └─ port 10000  grpc, closed                                                          in sync                     -
 ├─ Banner/sale  "Hello"                                                                 in sync                     -
 └─ HttpGatewayRule/new                                                                  suspended                   by its annotation
@@ -124,7 +124,7 @@ Application/shop  default/team-a/region-1/4, observed 2026-11-20T11:59:00.000Z  
     const { code, out } = await run(serving, ['tree', 'shop'], { PORTOLAN_SERVER_TOKEN: TOKENS[role] });
     expect(code).toBe(0);
     expect(out.replaceAll(/ {2,}/g, '  ')).toBe(
-      `${shown.replaceAll(/ {2,}/g, '  ')}\n1 application: 4 in sync, 2 to change, 1 suspended, 1 no longer in the manifests.\n`,
+      `${shown.replaceAll(/ {2,}/g, '  ')}\n1 application: 4 in sync, 2 out of sync, 1 suspended, 1 removed from git.\n`,
     );
   }
   const json = JSON.parse((await run(serving, ['tree', '-o', 'json'])).out) as { applications: unknown };

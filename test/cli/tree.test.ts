@@ -121,7 +121,7 @@ test('what git no longer names and we made is told from what others made', async
   const scene = await busyShop();
   scene.write('a.yaml', shop(web(PORTS)));
   const { out } = await tree(scene);
-  expect(out).toMatch(/rule www\.example\.com\/ +no longer in the manifests/);
+  expect(out).toMatch(/rule www\.example\.com\/ +removed from git/);
   expect(out).toMatch(/rule old\.example\.com\/ +not in the manifests/);
 });
 

@@ -61,7 +61,7 @@ function endedCodes(outcome: EndedScope): ExitCode[] {
 export interface Ending {
   readonly plan: PlanDocument;
   readonly agreement: Agreement;
-  /** Whether standard output is text, which is written as soon as it is known. */
+  /** True for text output, which is written as soon as it is known. */
   readonly isText: boolean;
   /** Writes the result in every other requested format. @returns the exit code. */
   end(applied: Applied | undefined, exitCode: ExitCode): Promise<ExitCode>;

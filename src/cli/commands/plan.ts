@@ -11,7 +11,7 @@ import { surveyAll, withSession } from '../session/session.ts';
 
 export const planCommand = defineCommand({
   about:
-    'Observes the platform, compares it with the manifests and with what the ledger says was applied last, and prints every change that apply would make, with its reason. Writes to neither the platform nor the ledger.',
+    'Observes the platform, compares it with the manifests and with the values applied last, and prints every change that apply would make, with its reason. Writes to neither the platform nor the ledger.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.changesPending, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['apply', 'status', 'validate'],
   examples: `

@@ -101,7 +101,7 @@ const FRAME_BEGINS = '\u001b[?2026h\u001b[H';
 const CLEAR = '\u001b[K';
 const FRAME_ENDS = '\u001b[J\u001b[?2026l';
 
-/** The last state, and the reason why there is no newer one. */
+/** Holds the last state, and the failure since then. */
 interface Seen<T> {
   state: T;
   atMs: EpochMs;

@@ -20,15 +20,15 @@ export const FACES: Readonly<Record<ViewState, StateFace>> = {
   'in-sync': { mark: 'good', words: 'in sync' },
   unhealthy: { mark: 'bad', words: 'not healthy' },
   drifted: { mark: 'change', words: 'drifted' },
-  'to-change': { mark: 'change', words: 'to change' },
+  'to-change': { mark: 'change', words: 'out of sync' },
   failing: { mark: 'bad', words: 'failing' },
   held: { mark: 'held', words: 'held' },
-  'not-ours': { mark: 'held', words: 'not ours' },
+  'not-ours': { mark: 'held', words: 'unmanaged' },
   waiting: { mark: 'waiting', words: 'waiting' },
   suspended: { mark: 'suspended', words: 'suspended' },
   reported: { mark: 'reported', words: 'only reported' },
   unknown: { mark: 'unknown', words: 'not compared' },
-  withdrawn: { mark: 'change', words: 'no longer in the manifests' },
+  withdrawn: { mark: 'change', words: 'removed from git' },
   'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
 };
 
