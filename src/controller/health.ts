@@ -175,7 +175,7 @@ function questionOf(thresholds: readonly ResolvedThreshold[]): Pick<MonitoringQu
 async function byMonitoring(
   { configuration, options }: Core,
   { work }: AppRecord,
-  { scope, memory }: Prepared,
+  { scope, ledgerView }: Prepared,
   fromMs: EpochMs,
   toMs: EpochMs,
 ): Promise<ConditionState> {
@@ -184,7 +184,7 @@ async function byMonitoring(
     if (threshold.component === undefined) return { threshold, serviceId: undefined };
     const resource = monitored && work.resources.get(resourceId(monitored.kind, threshold.component));
     // A component without a manifest has no series.
-    return { threshold, serviceId: (resource && monitored?.monitoredId?.(resource, memory)) ?? '' };
+    return { threshold, serviceId: (resource && monitored?.monitoredId?.(resource, ledgerView)) ?? '' };
   });
   const start = Math.floor(fromMs / 1000);
   const end = Math.ceil(toMs / 1000);

@@ -5,7 +5,7 @@ import type { RejectionReason, WriteEvidence } from '../platform/verdict.ts';
 import { NO_EVIDENCE, type WriteRequest } from '../platform/writes.ts';
 import type {
   CallContext,
-  Memory,
+  LedgerView,
   ObserveContext,
   Recording,
   Resolution,
@@ -29,8 +29,8 @@ export interface AppliedContext {
 }
 
 /** Returns what is at hand about a step in doubt that the platform shows as done. */
-export function seenDone({ intent, memory }: ResolveContext, evidence = NO_EVIDENCE): AppliedContext {
-  const prior = memory.objects.find((object) => object.uid === intent.uid);
+export function seenDone({ intent, ledgerView }: ResolveContext, evidence = NO_EVIDENCE): AppliedContext {
+  const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
   return { evidence, prior, preimage: intent.preimage, resource: undefined, nowMs: 0 };
 }
 
@@ -56,7 +56,7 @@ export interface KnownSince {
 export interface ToldContext extends Omit<AppliedContext, 'evidence'> {
   /** The platform's id, where the person gave one: of a rule, of an install group. */
   readonly id: string | undefined;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   /** Opened only when it is asked for; undefined where no platform is at hand. */
   platform(): Promise<ScopeReader | undefined>;
 }
@@ -88,7 +88,7 @@ export interface KindCalls<Spec, Live, S extends Step, Seen> {
   /** Whether the manifest of an object means another one by now. */
   isAnother?(object: OwnedObject, live: Live): boolean;
   /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
-  preimage(step: S, live: Live | undefined, memory: Memory): Json;
+  preimage(step: S, live: Live | undefined, ledgerView: LedgerView): Json;
   /** The component that the step writes to: it must belong to the application when the request leaves. Absent: none. */
   component?(step: S): string | undefined;
   /** Readings of the scope that the step makes old; see `ScopeReading`. */

@@ -10,7 +10,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { keyOf, Place, Readable, Reading } from '../model/reading.ts';
 
 /** What the ledger says about one scope. */
-export interface Memory {
+export interface LedgerView {
   /** false with `--ledger none`: ownership and attribution are unknown. */
   readonly known: boolean;
   /** Whether the ledger has ever recorded this scope. One that has not never installs into it blindly. */
@@ -28,13 +28,13 @@ export interface Memory {
   readonly besides?: string;
 }
 
-export function remembered(memory: Memory, kind: string, naturalKey: string): OwnedObject | undefined {
-  return memory.objects.find((object) => object.kind === kind && object.naturalKey === naturalKey);
+export function ledgerRecordOf(ledgerView: LedgerView, kind: string, naturalKey: string): OwnedObject | undefined {
+  return ledgerView.objects.find((object) => object.kind === kind && object.naturalKey === naturalKey);
 }
 
-/** As `remembered`, of an object that is there, as far as the ledger knows. */
-export function onRecord(memory: Memory, kind: string, naturalKey: string): OwnedObject | undefined {
-  const object = remembered(memory, kind, naturalKey);
+/** As `ledgerRecordOf`, of an object that is there, as far as the ledger knows. */
+export function presentRecordOf(ledgerView: LedgerView, kind: string, naturalKey: string): OwnedObject | undefined {
+  const object = ledgerRecordOf(ledgerView, kind, naturalKey);
   return object?.state === 'gone' ? undefined : object;
 }
 
@@ -56,7 +56,7 @@ export interface DiffContext<Spec, Live> {
   readonly live: Live;
   /** All resources of the same application, this one included. */
   readonly siblings: DesiredState;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly permissions: Permissions;
   readonly source: string;
   readonly scope: ScopeKey;
@@ -211,7 +211,7 @@ export interface ScopeReader {
 export interface ObserveContext<Spec> {
   readonly resource: Resource<Spec>;
   readonly siblings: DesiredState;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly reader: ScopeReader;
   readonly nowMs: EpochMs;
 }
@@ -279,7 +279,7 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   /** Why a step is not sent again after a single refusal; undefined: it is tried a few times, as of any kind. */
   refusedHold?(object: OwnedObject, refusal: Refused, summary: string): HoldProposal | undefined;
   /** Id by which monitoring knows a resource; undefined: not known yet. Of the kind whose resources have series. */
-  monitoredId?(resource: Resource<Spec>, memory: Memory): string | undefined;
+  monitoredId?(resource: Resource<Spec>, ledgerView: LedgerView): string | undefined;
   /** Steps for what an object is owed and its manifest does not bring back in this pass; undefined: nothing. */
   owed?(object: OwnedObject, context: WithdrawBase & Seen): Difference<S> | undefined;
 }
@@ -287,7 +287,7 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
 /** What every kind may look at to withdraw an object; its own `Seen` comes with it. */
 export interface WithdrawBase {
   readonly permissions: Permissions;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   /** All resources that the source wants in the application. */
   readonly resources: DesiredState;
   readonly source: string;
@@ -312,5 +312,5 @@ export type WithdrawContext = WithdrawBase & Withdrawal;
 export interface ResolveContext {
   readonly intent: Intent;
   readonly reader: ScopeReader;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
 }

@@ -2,7 +2,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { Reading } from '../model/reading.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ShownLine } from '../model/shown.ts';
-import type { Memory } from './reconciled.ts';
+import type { LedgerView } from './reconciled.ts';
 
 /** What views read of an application. */
 export interface ViewReader {
@@ -14,7 +14,7 @@ export interface ViewReader {
 export interface ViewContext {
   readonly resources: DesiredState;
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly reader: ViewReader;
 }
 

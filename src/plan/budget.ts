@@ -1,5 +1,5 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
-import type { Memory } from '../kinds/reconciled.ts';
+import type { LedgerView } from '../kinds/reconciled.ts';
 import { kindName, type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
@@ -43,7 +43,7 @@ const CLASSES: Readonly<Record<BudgetClass, string>> = { access: 'rules and oute
 export interface Planned {
   readonly scope: Scope;
   readonly plan: Pick<ScopePlan, 'actions'>;
-  readonly memory: Pick<Memory, 'objects'>;
+  readonly ledgerView: Pick<LedgerView, 'objects'>;
   readonly work: { readonly resources: DesiredState };
 }
 
@@ -91,7 +91,7 @@ function isClosing(kinds: ReconciledKinds, { resource, step, cause, prune, oblig
  */
 export function movedOf(
   kinds: ReconciledKinds,
-  { plan: { actions }, memory, work }: Planned,
+  { plan: { actions }, ledgerView, work }: Planned,
   source: DesiredState,
 ): ReadonlySet<string> {
   const moved = new Set<string>();
@@ -99,7 +99,7 @@ export function movedOf(
   const removals = actions.filter((action) => isClosing(kinds, action) || action.prune);
   if (removals.length === 0) return moved;
   const created = new Set(actions.filter(({ verb }) => verb === 'create').map(({ resource }) => resource));
-  const rowOf = (rule: string) => memory.objects.find(({ naturalKey }) => naturalKey === rule);
+  const rowOf = (rule: string) => ledgerView.objects.find(({ naturalKey }) => naturalKey === rule);
   for (const { object, resource, takesAlong = [] } of removals) {
     if (isRule(object) && source.has(resource)) moved.add(object);
     for (const along of takesAlong.filter((key) => isRule(key))) {

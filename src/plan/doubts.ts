@@ -1,5 +1,5 @@
 import { makesCopies } from '../kinds/define.ts';
-import { type HoldProposal, remembered } from '../kinds/reconciled.ts';
+import { type HoldProposal, ledgerRecordOf } from '../kinds/reconciled.ts';
 import { kindName, scopeKey } from '../model/ids.ts';
 import { objectUid, type OwnedObject, REFUSAL, refusalOf, type Refused } from '../model/owned.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
@@ -106,7 +106,7 @@ export function holdDoubts(input: PlanInput, draft: Draft): void {
 }
 
 function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposal | undefined {
-  const object = remembered(input.memory, kind, step.proposal.object);
+  const object = ledgerRecordOf(input.ledgerView, kind, step.proposal.object);
   if (object === undefined) return undefined;
   const failures = failuresOf(object, input.resources.get(step.resource));
   const refusal = refusalOf(object);

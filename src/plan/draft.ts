@@ -2,11 +2,11 @@ import type { ReconciledKinds } from '../kinds/define.ts';
 import {
   type Difference,
   type HoldProposal,
-  type Memory,
+  type LedgerView,
   type Permissions,
   type RawChange,
   type Recording,
-  remembered,
+  ledgerRecordOf,
 } from '../kinds/reconciled.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
@@ -27,7 +27,7 @@ export interface PlanInput {
   readonly live: ReadonlyMap<ResourceId, unknown>;
   /** By kind, what was observed for objects that git no longer names. */
   readonly withdrawal: ReadonlyMap<string, unknown>;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly permissions: Permissions;
   /** Only these resources; nothing is withdrawn then. */
   readonly targets: ReadonlySet<ResourceId> | undefined;
@@ -86,7 +86,7 @@ export function attributed(
   naturalKey: string,
   change: Parameters<typeof attribute>[0],
 ) {
-  return attribute(change, remembered(input.memory, kind, naturalKey), input.memory.known);
+  return attribute(change, ledgerRecordOf(input.ledgerView, kind, naturalKey), input.ledgerView.known);
 }
 
 export function attributedHold(

@@ -4,8 +4,8 @@ import {
   type DiffContext,
   type Difference,
   type HoldProposal,
-  onRecord,
-  remembered,
+  presentRecordOf,
+  ledgerRecordOf,
   type WithdrawBase,
 } from '../kinds/reconciled.ts';
 import { kindName, type ResourceId, scopeKey } from '../model/ids.ts';
@@ -114,7 +114,7 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
     resource,
     live: input.live.get(resource.id),
     siblings: input.resources,
-    memory: input.memory,
+    ledgerView: input.ledgerView,
     // A run for some resources only never prunes.
     permissions: { ...input.permissions, prune: input.permissions.prune && input.targets === undefined },
     source: input.source,
@@ -170,7 +170,7 @@ function otherCopyHold(
 ): HoldProposal | undefined {
   const [claim] = claims;
   // A step of its own is held by itself.
-  if (claim === undefined || steps.length > 0 || onRecord(input.memory, kind.kind, claim) !== undefined)
+  if (claim === undefined || steps.length > 0 || presentRecordOf(input.ledgerView, kind.kind, claim) !== undefined)
     return undefined;
   const doubt = input.inDoubt.find(
     ({ intent }) => intent.idempotence === 'duplicate-accepting' && intent.resource.startsWith(`${kind.kind}/`),
@@ -180,7 +180,7 @@ function otherCopyHold(
 
 /** Objects of this source that no manifest speaks for any more. */
 function draftWithdrawn(input: PlanInput, draft: Draft): void {
-  for (const object of input.memory.objects) {
+  for (const object of input.ledgerView.objects) {
     const kind = input.kinds.get(object.kind);
     if (kind === undefined || object.source !== input.source) continue;
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
@@ -197,7 +197,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
 
 /** What objects are owed whose manifests are held, only reported, suspended or not meant in this pass. */
 function draftOwed(input: PlanInput, draft: Draft): void {
-  for (const object of input.memory.objects) {
+  for (const object of input.ledgerView.objects) {
     const kind = input.kinds.get(object.kind);
     if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
     if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
@@ -207,9 +207,9 @@ function draftOwed(input: PlanInput, draft: Draft): void {
 }
 
 function withdrawContext(input: PlanInput, { kind }: ReconciledKind): WithdrawBase {
-  const { withdrawal, permissions, memory, resources, source, scope, nowMs } = input;
+  const { withdrawal, permissions, ledgerView, resources, source, scope, nowMs } = input;
   const seen = withdrawal.get(kind) as object | undefined;
-  return { ...seen, permissions, memory, resources, source, scope: scopeKey(scope), nowMs };
+  return { ...seen, permissions, ledgerView, resources, source, scope: scopeKey(scope), nowMs };
 }
 
 function take(
@@ -230,12 +230,12 @@ function take(
   for (const recording of difference.settled) {
     // While a write to it is in doubt, what is seen is not what it will be: what it is owed stays on record.
     const uid = objectUid(input.source, scopeKey(input.scope), kind.kind, recording.naturalKey);
-    const isOwing = remembered(input.memory, kind.kind, recording.naturalKey)?.obligation != null;
+    const isOwing = ledgerRecordOf(input.ledgerView, kind.kind, recording.naturalKey)?.obligation != null;
     if (isOwing && input.inDoubt.some(({ intent }) => intent.uid === uid)) continue;
     draft.settled.push({ resource, kind: kind.kind, recording });
   }
   for (const key of difference.forget) {
-    const object = remembered(input.memory, kind.kind, key);
+    const object = ledgerRecordOf(input.ledgerView, kind.kind, key);
     if (object !== undefined) draft.forget.push(object);
   }
   draft.unchangedFields += difference.unchangedFields;
@@ -290,7 +290,7 @@ function toAction(
       .flatMap(({ step }) =>
         step.proposal.changes.map((change) => attributed(input, kind, change.object ?? proposal.object, change)),
       );
-    return overallCause(siblings) ?? (input.memory.known ? 'git' : 'unknown');
+    return overallCause(siblings) ?? (input.ledgerView.known ? 'git' : 'unknown');
   };
   const cause = proposal.cause ?? (proposal.prune ? 'prune' : (overallCause(changes) ?? forItsObject()));
   return {

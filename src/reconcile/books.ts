@@ -1,7 +1,7 @@
 import { isNews, type ObjectPlace, renamed, toObject, transaction } from './apply/journal.ts';
 import type { ApplyWorld } from './apply/world.ts';
 import { makesCopies } from '../kinds/define.ts';
-import { type Memory, remembered } from '../kinds/reconciled.ts';
+import { type LedgerView, ledgerRecordOf } from '../kinds/reconciled.ts';
 import { awaitsConfirmation, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
@@ -10,7 +10,7 @@ import type { Bookkeeping } from '../plan/draft.ts';
 
 interface BooksInput {
   readonly scope: Scope;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly plan: ScopePlan;
   readonly bookkeeping: Bookkeeping;
 }
@@ -31,9 +31,9 @@ export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise
   const operations: LedgerOperation[] = [];
   for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
     const place: ObjectPlace = { scope: prepared.scope, kind, resource };
-    const prior = remembered(prepared.memory, kind, recording.naturalKey);
+    const prior = ledgerRecordOf(prepared.ledgerView, kind, recording.naturalKey);
     const replaced =
-      recording.replaces === undefined ? undefined : remembered(prepared.memory, kind, recording.replaces);
+      recording.replaces === undefined ? undefined : ledgerRecordOf(prepared.ledgerView, kind, recording.replaces);
     const next = toObject(world, place, recording, prior ?? replaced, 0);
     if (!isNews(next, prior)) continue;
     if (replaced === undefined) operations.push({ op: 'put-object', object: next });
@@ -70,11 +70,11 @@ export function installsFact(scope: Scope): string {
   return `installs ${scopeKey(scope)}`;
 }
 
-export async function readMemory(
+export async function readLedgerView(
   world: Pick<ApplyWorld, 'kinds' | 'ledger'>,
   scope: Scope,
   { ledgerKnown }: { readonly ledgerKnown: boolean },
-): Promise<Memory> {
+): Promise<LedgerView> {
   if (!ledgerKnown) return { known: false, scopeRecorded: false, restored: false, objects: [] };
   const objects = await world.ledger.objects({ scope: scopeKey(scope) });
   const confirmed = await world.ledger.fact(installsFact(scope));

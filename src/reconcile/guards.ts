@@ -23,7 +23,7 @@ export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** What the guards of one scope say to its plan. */
 export async function guardPlan(
-  { work, plan, memory, ours }: Seen,
+  { work, plan, ledgerView, ours }: Seen,
   limits: GuardLimits,
   world: Pick<ApplyWorld, 'client' | 'source'>,
 ): Promise<readonly Refusal[]> {
@@ -33,7 +33,7 @@ export async function guardPlan(
   const windowRefusal = closed && guardWindow(plan, closed);
   if (windowRefusal !== undefined) return [windowRefusal];
   if (plan.actions.length === 0) return [];
-  const owned = memory.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
+  const owned = ledgerView.objects.filter((object) => object.source === world.source && object.state !== 'gone').length;
   const share = guardToll(
     tollOf([{ ...plan, ours }]),
     { of: `scope ${scopeKey(plan.scope)}`, owned, spent: NOTHING_SPENT },

@@ -2,7 +2,7 @@ import { resolveIntents, startWindows, unresolvedIntents } from './resolution/re
 import type { ApplyWorld } from './apply/world.ts';
 import type { WithdrawalReading } from '../kinds/calls.ts';
 import { kindOf, type ReconciledKinds } from '../kinds/define.ts';
-import type { Memory, ObserveContext, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
+import type { LedgerView, ObserveContext, ScopeReader, ScopeReading } from '../kinds/reconciled.ts';
 import type { Binding } from '../ledger/binding.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, type Scope, scopeKey } from '../model/ids.ts';
@@ -13,7 +13,7 @@ import type { DoubtfulIntent } from '../plan/draft.ts';
 import { inParts } from '../model/parts.ts';
 import { planScope, planScopeParts } from '../plan/plan-scope.ts';
 import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
-import { bookings, readMemory } from './books.ts';
+import { bookings, readLedgerView } from './books.ts';
 import { resolveScope } from './resolution/resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { PassOptions, Seen, Work } from './work.ts';
@@ -29,17 +29,17 @@ export async function observe(work: Work, world: ApplyWorld, options: PassOption
   });
   const reader = readerAfter(glanced, world, scope, record);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
-  const memory = await readMemory(world, scope, options);
+  const ledgerView = await readLedgerView(world, scope, options);
   if (options.readOnly) {
     const pending = unresolvedIntents(intents, world.timing, world.clock);
-    return bound(await look(work, world, options, scope, reader, memory, pending), world, options);
+    return bound(await look(work, world, options, scope, reader, ledgerView, pending), world, options);
   }
   // What is read of another platform would decide them wrongly.
   if (intents.length > 0) await mustBeBoundRegion(world.client, world.ledger, scope);
-  const doubts = await resolveIntents(world, scope, intents, memory, work.resources, () => reader.without());
+  const doubts = await resolveIntents(world, scope, intents, ledgerView, work.resources, () => reader.without());
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
-  const known = doubts.decided ? await readMemory(world, scope, options) : memory;
+  const known = doubts.decided ? await readLedgerView(world, scope, options) : ledgerView;
   return bound(await look(work, world, options, scope, next, known, doubts.pending), world, options, binding);
 }
 
@@ -82,11 +82,11 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
     {},
     { clock: world.clock, shared: shared.of(world.client, scope) },
   );
-  const memory = await readMemory(world, scope, options);
+  const ledgerView = await readLedgerView(world, scope, options);
   try {
     // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
     const has: ScopeReader['has'] = async (listing) => world.client.capability(listing) === 'yes';
-    return { ...(await look(work, world, options, scope, { ...reader, has }, memory, [])), reader };
+    return { ...(await look(work, world, options, scope, { ...reader, has }, ledgerView, [])), reader };
   } catch (error) {
     // Whoever asks for the application itself says best what is wrong with it.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;
@@ -100,7 +100,7 @@ async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
   const isOpen = actions.length + deferred.length + holds.length + seen.waits.length > 0;
   if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
   // Without a ledger there is nothing to keep.
-  return !seen.memory.known || (await bookings(world, seen)).length === 0;
+  return !seen.ledgerView.known || (await bookings(world, seen)).length === 0;
 }
 
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
@@ -123,7 +123,7 @@ export async function observeAgain(
   touched: ReadonlySet<ScopeReading> | undefined,
 ): Promise<Seen> {
   const { work, scope, reader } = current;
-  const memory = await readMemory(world, scope, options);
+  const ledgerView = await readLedgerView(world, scope, options);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   // What this pass has looked at already and could not decide stays as it was found.
   const pending = unresolvedIntents(intents, world.timing, world.clock).map((doubt) =>
@@ -131,7 +131,7 @@ export async function observeAgain(
       ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
       : doubt,
   );
-  return bound(await look(work, world, options, scope, reader.without(touched), memory, pending), world, options);
+  return bound(await look(work, world, options, scope, reader.without(touched), ledgerView, pending), world, options);
 }
 
 async function look(
@@ -140,21 +140,21 @@ async function look(
   options: PassOptions,
   scope: Scope,
   reader: CachingReader,
-  memory: Memory,
+  ledgerView: LedgerView,
   inDoubt: readonly DoubtfulIntent[],
 ): Promise<Seen> {
   const observedAtMs = world.clock.monotonic();
   const nowMs = world.clock.now();
   const wanted = [...work.resources.values()].filter((resource) => isRead(resource, world, options));
   const live = new Map<ResourceId, unknown>();
-  const context = { siblings: work.resources, memory, reader, nowMs };
+  const context = { siblings: work.resources, ledgerView, reader, nowMs };
   for (let start = 0; start < wanted.length; start += LARGE) {
     // One answer continues the observation of every resource that waits for it, all in one turn of the event loop.
     if (start > 0) await world.clock.sleep(0);
     for (const [id, seen] of await observeEach(world.kinds, wanted.slice(start, start + LARGE), context))
       live.set(id, seen);
   }
-  const ofSource = memory.objects.filter(({ source }) => source === world.source);
+  const ofSource = ledgerView.objects.filter(({ source }) => source === world.source);
   const withdrawal = await observeWithdrawn(world, {
     withdrawn: options.targets === undefined ? withdrawnOf(ofSource, work, live, world) : [],
     owing: ofSource.filter(({ obligation }) => obligation !== null),
@@ -169,7 +169,7 @@ async function look(
     resources: work.resources,
     live,
     withdrawal,
-    memory,
+    ledgerView,
     permissions: options.permissions,
     targets: options.targets,
     inDoubt,
@@ -181,8 +181,8 @@ async function look(
   // A row keeps the snapshot that made it: what we created for this one is not finished before all of it is done.
   const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>
     origin === 'created' && lastSnapshot === world.snapshot;
-  const ours = new Set(memory.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
-  return { work, scope, reader, live, memory, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
+  const ours = new Set(ledgerView.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
+  return { work, scope, reader, live, ledgerView, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
 }
 
 /** Returns what each resource's kind observed of it. */

@@ -1,4 +1,4 @@
-import type { Memory } from '../kinds/reconciled.ts';
+import type { LedgerView } from '../kinds/reconciled.ts';
 import type { ReconciledKinds } from '../kinds/define.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import { planScope } from '../plan/plan-scope.ts';
@@ -7,7 +7,7 @@ import type { ReadApplication } from './read-application.ts';
 import type { Work } from './reconcile.ts';
 
 /** Nothing on record, as before a first apply. */
-const NOTHING: Memory = { known: true, scopeRecorded: false, restored: false, objects: [] };
+const NOTHING: LedgerView = { known: true, scopeRecorded: false, restored: false, objects: [] };
 
 /**
  * Plans manifests against what they were written from, as `plan --adopt` does with an empty ledger, and by the same
@@ -29,9 +29,14 @@ export async function planExported(
     scope: live.scope,
     source,
     resources,
-    live: await observeEach(kinds, [...resources.values()], { siblings: resources, memory: NOTHING, reader, nowMs }),
+    live: await observeEach(kinds, [...resources.values()], {
+      siblings: resources,
+      ledgerView: NOTHING,
+      reader,
+      nowMs,
+    }),
     withdrawal: new Map(),
-    memory: NOTHING,
+    ledgerView: NOTHING,
     permissions: { adopt: () => true, adoptNamed: () => false, prune: false, firstInstall: () => true },
     targets: undefined,
     inDoubt: [],

@@ -7,7 +7,7 @@ import { judged, type PassPolicy } from './policy.ts';
 import { notTaken } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
 import { transaction } from './apply/journal.ts';
-import { remembered } from '../kinds/reconciled.ts';
+import { ledgerRecordOf } from '../kinds/reconciled.ts';
 import { kindName } from '../model/ids.ts';
 import { withFailure } from '../plan/doubts.ts';
 
@@ -51,8 +51,8 @@ function remainder(plan: ScopePlan, results: readonly ActionResult[]): ScopePlan
 }
 
 /** Counts that a change was accepted and did not take, so that it is not sent for ever. */
-async function countFailure(world: ApplyWorld, { work, scope, memory }: Prepared, action: Action): Promise<void> {
-  const object = remembered(memory, kindName(action.resource), action.object);
+async function countFailure(world: ApplyWorld, { work, scope, ledgerView }: Prepared, action: Action): Promise<void> {
+  const object = ledgerRecordOf(ledgerView, kindName(action.resource), action.object);
   if (object === undefined) return;
   const failed = withFailure(object, work.resources.get(action.resource));
   await world.ledger.commit(

@@ -58,7 +58,7 @@ export async function rounds(
         actions,
         resources: current.work.resources,
         live: current.live,
-        memory: current.memory,
+        ledgerView: current.ledgerView,
         members,
         freshen: fresh.freshen,
         freshReader: () => fresh.reader().without(),

@@ -11,7 +11,7 @@ import type { Seen } from './work.ts';
  * @returns with what could not be seen, for people.
  */
 export async function shownLines(
-  { reader, work, live, memory }: Pick<Seen, 'reader' | 'work' | 'live' | 'memory'>,
+  { reader, work, live, ledgerView }: Pick<Seen, 'reader' | 'work' | 'live' | 'ledgerView'>,
   kinds: ReconciledKinds,
   reads: 'all' | 'known',
 ): Promise<{ readonly lines: readonly ShownLine[]; readonly unseen: readonly string[] }> {
@@ -29,7 +29,7 @@ export async function shownLines(
     }
     return undefined;
   };
-  const context = { resources: work.resources, live, memory, reader: { read } };
+  const context = { resources: work.resources, live, ledgerView, reader: { read } };
   const inOrder = [...kinds.values()].toSorted((left, right) => left.order - right.order);
   const byKey = new Map<string, ShownLine>();
   for (const kind of inOrder)

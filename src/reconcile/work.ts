@@ -1,5 +1,5 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
-import type { Memory, Permissions } from '../kinds/reconciled.ts';
+import type { LedgerView, Permissions } from '../kinds/reconciled.ts';
 import type { ApplicationGroup } from '../manifest/group.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
@@ -35,7 +35,7 @@ export interface Seen {
   readonly scope: Scope;
   readonly reader: CachingReader;
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly plan: ScopePlan;
   readonly bookkeeping: Bookkeeping;
   readonly waits: readonly Wait[];

@@ -42,7 +42,7 @@ function inputOf(world: ScriptedWorld, actions: readonly Action[], changes: Part
     actions,
     resources: new Map(),
     live: new Map(),
-    memory: world.memory(),
+    ledgerView: world.ledgerView(),
     members: { of: async () => ({ type: 'member' }) },
     freshen: async () => ({ read: [], isAsPlanned: true }),
     freshReader: () => readerOf({}),
@@ -127,7 +127,9 @@ test('what another application has of the same name is nothing to build on', asy
   world.answers.push(yes, yes);
   await applyPlan(
     world.apply,
-    inputOf(world, chain(['open_inner', 1], ['open_inner', 8080]), { memory: { ...world.memory(), objects: [] } }),
+    inputOf(world, chain(['open_inner', 1], ['open_inner', 8080]), {
+      ledgerView: { ...world.ledgerView(), objects: [] },
+    }),
   );
   expect(world.objects().find((object) => object.uid === portObject().uid)?.lastApplied).toEqual({ inner: true });
 });
@@ -135,9 +137,9 @@ test('what another application has of the same name is nothing to build on', asy
 test('the first action builds on the memory that the plan was made from', async () => {
   const world = new ScriptedWorld();
   world.answers.push(yes);
-  const memory = { ...world.memory(), objects: [portObject({ lastApplied: { alias: 'WEB' } })] };
+  const ledgerView = { ...world.ledgerView(), objects: [portObject({ lastApplied: { alias: 'WEB' } })] };
   world.breaks = (call) => call === 'objects';
-  await applyPlan(world.apply, inputOf(world, [portAction('open_inner')], { memory }));
+  await applyPlan(world.apply, inputOf(world, [portAction('open_inner')], { ledgerView }));
   expect(world.objects()).toMatchObject([{ lastApplied: { alias: 'WEB', inner: true } }]);
 });
 

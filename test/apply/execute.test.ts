@@ -80,9 +80,11 @@ test('the intent is on record before the request leaves, and the outcome with it
 
 test('what was on record is built upon, and its failures stay until somebody reads back that it took', async () => {
   const world = new ScriptedWorld();
-  const memory = await world.remember(portObject({ origin: 'created', failures: 2, lastApplied: { alias: 'WEB' } }));
+  const ledgerView = await world.remember(
+    portObject({ origin: 'created', failures: 2, lastApplied: { alias: 'WEB' } }),
+  );
   world.answers.push(yes);
-  await execute(world.apply, executionOf(world, { memory }));
+  await execute(world.apply, executionOf(world, { ledgerView }));
   expect(world.objects()).toEqual([
     portObject({ origin: 'created', failures: 2, lastApplied: { alias: 'WEB', inner: true } }),
   ]);
@@ -93,9 +95,9 @@ test.for<readonly [string, Partial<OwnedObject> | undefined, readonly object[]]>
   ['of what was never on record nothing is written', undefined, []],
 ])('a deletion that was done: %s', async ([, row, expected]) => {
   const world = new ScriptedWorld();
-  const memory = row === undefined ? world.memory() : await world.remember(portObject(row));
+  const ledgerView = row === undefined ? world.ledgerView() : await world.remember(portObject(row));
   world.answers.push(yes);
-  await execute(world.apply, executionOf(world, { memory, action: portAction('delete_port') }));
+  await execute(world.apply, executionOf(world, { ledgerView, action: portAction('delete_port') }));
   expect(world.objects()).toMatchObject(expected);
   expect(world.objects()).toHaveLength(expected.length);
 });
@@ -104,7 +106,7 @@ test('what is let go of leaves the ledger', async () => {
   const world = new ScriptedWorld();
   const kind: ReconciledKind = { ...componentKind, calls: { ...componentKind.calls, applied: () => 'released' } };
   world.answers.push(yes);
-  await execute(world.apply, executionOf(world, { kind, memory: await world.remember(portObject()) }));
+  await execute(world.apply, executionOf(world, { kind, ledgerView: await world.remember(portObject()) }));
   expect(world.objects()).toEqual([]);
 });
 
@@ -117,9 +119,9 @@ test('what the answer showed, the manifest, the former values and the time reach
   };
   const resource = { id: 'Component/web' } as unknown as Execution['resource'];
   const evidence = { type: 'port', port: { port: 8080 } } as unknown as { type: 'none' };
-  const memory = await world.remember(portObject());
+  const ledgerView = await world.remember(portObject());
   world.answers.push({ ...yes, evidence } as Verdict);
-  await execute(world.apply, executionOf(world, { kind, resource, memory }));
+  await execute(world.apply, executionOf(world, { kind, resource, ledgerView }));
   expect(seen).toEqual([
     {
       step: portAction('open_inner').step,
@@ -141,14 +143,14 @@ test.for([
   ],
 ] as const)('what is owed after a change for a moment is on record with the intent: %s', async ([, row, expected]) => {
   const world = new ScriptedWorld();
-  const memory = row === undefined ? world.memory() : await world.remember(portObject(row));
+  const ledgerView = row === undefined ? world.ledgerView() : await world.remember(portObject(row));
   const step = { ...portAction('close_outer').step, temporary: true };
   world.answers.push(() => {
     expect(world.objects()).toMatchObject([{ obligation: { outer: true }, ...expected }]);
     return yes;
   });
   const action = portAction('close_outer', { step, obligation: { outer: true } });
-  await execute(world.apply, executionOf(world, { memory, action }));
+  await execute(world.apply, executionOf(world, { ledgerView, action }));
   expect(world.objects(), 'closing does not pay it back').toMatchObject([{ obligation: { outer: true } }]);
 });
 

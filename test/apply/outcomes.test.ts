@@ -48,10 +48,10 @@ test.for([
   'a refusal that is not about the object (%s) stops the scope and counts against nothing',
   async ([why, remedy]) => {
     const world = new ScriptedWorld();
-    const memory = await world.remember(portObject());
+    const ledgerView = await world.remember(portObject());
     world.answers.push(refusal(why));
     const action = portAction('open_inner');
-    expect(await execute(world.apply, executionOf(world, { action, memory }))).toEqual({
+    expect(await execute(world.apply, executionOf(world, { action, ledgerView }))).toEqual({
       status: 'failed',
       action,
       answer: { status: 400, code: 20400, message: 'no' },
@@ -87,11 +87,11 @@ test.for<readonly [string, string, Partial<OwnedObject> | undefined, object]>([
   ['a change of what is on record', 'open_inner', { failures: 1 }, { state: 'present', failures: 2 }],
 ])('what the platform refuses is counted: %s', async ([, type, row, expected]) => {
   const world = new ScriptedWorld();
-  const memory = row === undefined ? world.memory() : await world.remember(portObject(row));
+  const ledgerView = row === undefined ? world.ledgerView() : await world.remember(portObject(row));
   world.answers.push(refusal('invalid'));
   const action = portAction(type);
   const seen = type === 'add_port' ? undefined : live;
-  expect(await execute(world.apply, executionOf(world, { action, memory, live: seen }))).toEqual({
+  expect(await execute(world.apply, executionOf(world, { action, ledgerView, live: seen }))).toEqual({
     status: 'failed',
     action,
     answer: { status: 400, code: 20400, message: 'no' },
@@ -112,10 +112,10 @@ test.for<readonly [string, Partial<OwnedObject> | undefined, object]>([
   ['on record', {}, { state: 'present', failures: 1 }],
 ])('what is there already and not ours is left alone: %s', async ([, row, expected]) => {
   const world = new ScriptedWorld();
-  const memory = row === undefined ? world.memory() : await world.remember(portObject(row));
+  const ledgerView = row === undefined ? world.ledgerView() : await world.remember(portObject(row));
   world.answers.push(existing);
   const action = portAction('add_port');
-  expect(await execute(world.apply, executionOf(world, { action, memory }))).toEqual({
+  expect(await execute(world.apply, executionOf(world, { action, ledgerView }))).toEqual({
     status: 'failed',
     action,
     answer: existing.answer,

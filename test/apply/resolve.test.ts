@@ -22,7 +22,7 @@ import {
 
 function resolve(world: ScriptedWorld, intents: readonly Intent[], readers: readonly ReaderAnswers[] = []) {
   const left = [...readers];
-  return resolveIntents(world.apply, scope, intents, world.memory(), new Map([[web.id, web]]), () => {
+  return resolveIntents(world.apply, scope, intents, world.ledgerView(), new Map([[web.id, web]]), () => {
     const next = left.shift();
     if (next === undefined) throw new Error('nobody was to read');
     return readerOf(next);

@@ -4,7 +4,7 @@ import type { Execution } from '../../src/reconcile/apply/execute.ts';
 import { settleWindow } from '../../src/reconcile/resolution/settle.ts';
 import type { ApplyEvent, ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
-import type { CallContext, Memory, ScopeReader } from '../../src/kinds/reconciled.ts';
+import type { CallContext, LedgerView, ScopeReader } from '../../src/kinds/reconciled.ts';
 import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { full } from '../../src/ledger/errors.ts';
@@ -93,7 +93,7 @@ export class ScriptedWorld {
   }
 
   /** Puts rows into the ledger as an earlier run would have. */
-  async remember(...objects: readonly OwnedObject[]): Promise<Memory> {
+  async remember(...objects: readonly OwnedObject[]): Promise<LedgerView> {
     for (const object of objects)
       await this.ledger.commit({
         scope: object.scope,
@@ -101,10 +101,10 @@ export class ScriptedWorld {
         atMs: this.clock.now(),
         operations: [{ op: 'put-object', object }],
       });
-    return this.memory();
+    return this.ledgerView();
   }
 
-  memory(): Memory {
+  ledgerView(): LedgerView {
     return { known: true, scopeRecorded: true, restored: false, objects: this.objects() };
   }
 
@@ -261,7 +261,7 @@ export function executionOf(world: ScriptedWorld, changes: Partial<Execution> = 
     place: { scope, kind: 'Component', resource: 'Component/web' },
     resource: undefined,
     live: livePort,
-    memory: world.memory(),
+    ledgerView: world.ledgerView(),
     calls,
     freshReader: () => readerOf({}),
     stop: () => undefined,

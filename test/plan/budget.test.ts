@@ -32,8 +32,10 @@ interface Case {
 }
 
 function spent({ actions, here = documents([WEB, {}]), source = here, earlier = [] }: Case): string[] {
-  const memory = { objects: [objectOf({ kind: 'HttpGatewayRule', resource: RULE, naturalKey: 'rule/s/8080/www' })] };
-  const planned = { scope, plan: { actions }, memory, work: { resources: here } };
+  const ledgerView = {
+    objects: [objectOf({ kind: 'HttpGatewayRule', resource: RULE, naturalKey: 'rule/s/8080/www' })],
+  };
+  const planned = { scope, plan: { actions }, ledgerView, work: { resources: here } };
   return expensesOf(reconciledKinds, planned, actions, source, earlier).map(
     ({ object, class: kind }) => `${kind} ${object.split(' ')[1]}`,
   );

@@ -183,7 +183,7 @@ test('several steps that are held for one reason are held once for each resource
 test('the changes of a hold are attributed by the object that the step touches', () => {
   const input = {
     inDoubt: [doubtOf()],
-    memory: memoryOf(objectOf({ lastApplied: { outer: true } }), objectOf({ naturalKey: 'x', lastApplied: {} })),
+    ledgerView: memoryOf(objectOf({ lastApplied: { outer: true } }), objectOf({ naturalKey: 'x', lastApplied: {} })),
   };
   const changes = [outer, { ...outer, object: 'x', path: 'elsewhere' }];
   expect(held(input, open({ changes })).holds[0]?.changes).toEqual([
@@ -203,7 +203,7 @@ function failedOften(times: number, wish: Resource | undefined): OwnedObject {
 }
 
 test.for([0, 1, 2, 3, 4, 10])('a write that failed %i times is held from the third time on', (times) => {
-  const input = { memory: memoryOf(failedOften(times, manifest)), resources: new Map([[web, manifest]]) };
+  const input = { ledgerView: memoryOf(failedOften(times, manifest)), resources: new Map([[web, manifest]]) };
   const { left, holds } = held(input, open({ changes: [outer] }));
   if (times < 3) {
     expect({ left, holds }).toEqual({ left: [open().id], holds: [] });
@@ -229,26 +229,26 @@ test.for<readonly [string, StepProposal['changes'], string]>([
   ],
   ['of no field', [], 'the platform stayed as it was'],
 ])('a write %s that failed too often says what was wanted', ([, changes, words]) => {
-  const input = { memory: memoryOf(failedOften(FAILURES_MAX, manifest)), resources: new Map([[web, manifest]]) };
+  const input = { ledgerView: memoryOf(failedOften(FAILURES_MAX, manifest)), resources: new Map([[web, manifest]]) };
   expect(held(input, open({ changes })).holds[0]?.message.split('is not sent: ')[1]).toBe(words);
 });
 
 test('what failed before does not count against another wish, nor against another object', () => {
-  const memory = memoryOf(failedOften(FAILURES_MAX, manifest));
-  expect(held({ memory, resources: new Map([[web, otherWish]]) }, open()).holds).toEqual([]);
-  expect(held({ memory, resources: new Map([[web, manifest]]) }, open({ object: 'port/s/1' })).holds).toEqual([]);
+  const ledgerView = memoryOf(failedOften(FAILURES_MAX, manifest));
+  expect(held({ ledgerView, resources: new Map([[web, otherWish]]) }, open()).holds).toEqual([]);
+  expect(held({ ledgerView, resources: new Map([[web, manifest]]) }, open({ object: 'port/s/1' })).holds).toEqual([]);
   // A count from before wishes were told apart stands.
-  expect(held({ memory: memoryOf(objectOf({ failures: FAILURES_MAX })) }, open()).left).toEqual([]);
+  expect(held({ ledgerView: memoryOf(objectOf({ failures: FAILURES_MAX })) }, open()).left).toEqual([]);
   // What git no longer names is one wish too: that it goes.
-  expect(held({ memory }, open()).holds).toEqual([]);
+  expect(held({ ledgerView }, open()).holds).toEqual([]);
   const removal = memoryOf(failedOften(FAILURES_MAX, undefined));
-  expect(held({ memory: removal }, open()).holds).toMatchObject([{ code: 'effect/not-taken' }]);
+  expect(held({ ledgerView: removal }, open()).holds).toMatchObject([{ code: 'effect/not-taken' }]);
 });
 
 test('an intent in doubt is named before former failures are', () => {
   const input = {
     inDoubt: [doubtOf()],
-    memory: memoryOf(failedOften(FAILURES_MAX, manifest)),
+    ledgerView: memoryOf(failedOften(FAILURES_MAX, manifest)),
     resources: new Map([[web, manifest]]),
   };
   expect(held(input, open()).holds.map(({ code }) => code)).toEqual(['intent/in-doubt']);

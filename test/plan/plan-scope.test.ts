@@ -50,14 +50,14 @@ test('what is as wanted is in sync, and nothing else is said of it', () => {
 
 test('a kind is told all it may know', () => {
   const found = { unchangedFields: 1 };
-  const input = wanting({ 'First/a': { found }, 'Also/b': {} }, { memory: memoryOf(row('Also/gone', 'gone')) });
+  const input = wanting({ 'First/a': { found }, 'Also/b': {} }, { ledgerView: memoryOf(row('Also/gone', 'gone')) });
   planScope(input);
   expect(seen).toStrictEqual([
     {
       resource: input.resources.get('First/a'),
       live: found,
       siblings: input.resources,
-      memory: input.memory,
+      ledgerView: input.ledgerView,
       permissions: input.permissions,
       source: 'default',
       scope: 'default/team-a/region-1/42',
@@ -68,7 +68,7 @@ test('a kind is told all it may know', () => {
     {
       ...(input.withdrawal.get('First') as object),
       permissions: input.permissions,
-      memory: input.memory,
+      ledgerView: input.ledgerView,
       resources: input.resources,
       source: input.source,
       scope: 'default/team-a/region-1/42',
@@ -133,9 +133,9 @@ test.for<readonly [string, Partial<StepProposal>, OwnedObject, string, readonly 
   ['as a removal that changes no field', { prune: true }, drifted, 'prune', []],
   ['as git’s, where nothing says otherwise', {}, asserted, 'git', []],
 ])('an action is attributed %s', ([, changes, object, cause, causes]) => {
-  const memory = memoryOf(object, row('First/b', 'b', { lastApplied: { outer: false } }));
+  const ledgerView = memoryOf(object, row('First/b', 'b', { lastApplied: { outer: false } }));
   const { plan } = planScope(
-    wanting({ 'First/a': { found: { steps: [proposal('x', changes)], claims: ['a', 'b'] } } }, { memory }),
+    wanting({ 'First/a': { found: { steps: [proposal('x', changes)], claims: ['a', 'b'] } } }, { ledgerView }),
   );
   expect(plan.actions.map((action) => [action.cause, action.changes.map((change) => change.cause)])).toEqual([
     [cause, causes],
@@ -154,11 +154,11 @@ test.for<readonly [boolean, string]>([
     proposal('mixed', { object: 'c', changes: [{ ...outer, object: 'a' }] }),
     proposal('besides', { object: 'c' }),
   ];
-  const memory = { ...memoryOf(drifted), known };
+  const ledgerView = { ...memoryOf(drifted), known };
   const { plan } = planScope(
     wanting(
       { 'First/a': { found: { steps } }, 'First/b': { found: { steps: [proposal('other resource')] } } },
-      { memory },
+      { ledgerView },
     ),
   );
   const drift = known ? 'drift' : 'unknown';
@@ -183,7 +183,7 @@ test('holds, notes, waits and what is deferred carry their resource, and keep it
         'First/d': { found: { deferred: [{ waitsFor: 'First/c', desired: { port: 1 }, summary: 'later' }] } },
         'First/e': { found: { holds: [{ ...holdOf('test/nothing'), changes: [outer], untilMs: 9 }] } },
       },
-      { memory: memoryOf(drifted, row('First/a', 'b', { lastApplied: { outer: false } })) },
+      { ledgerView: memoryOf(drifted, row('First/a', 'b', { lastApplied: { outer: false } })) },
     ),
   );
   const { before, after } = outer;
@@ -218,7 +218,7 @@ test('holds, notes, waits and what is deferred carry their resource, and keep it
 test('a suspended resource is neither compared nor withdrawn, and says so', () => {
   const input = wanting(
     { 'First/a': { found: { steps: [proposal('x')] }, annotations: { 'portolan/reconcile': 'suspend' } } },
-    { memory: memoryOf(row('First/a', 'a')) },
+    { ledgerView: memoryOf(row('First/a', 'a')) },
   );
   const { plan, bookkeeping } = planScope(input);
   expect(seen.length + withdrawn.length).toBe(0);
@@ -243,7 +243,7 @@ test('a resource that is only reported is compared, and nothing is done for it',
       'First/a': { found: { steps, expects, notes, holds: [holdOf('test/held')] }, annotations },
       'First/b': { found: { expects }, annotations },
     },
-    { memory: memoryOf(drifted, row('First/c', 'c')) },
+    { ledgerView: memoryOf(drifted, row('First/c', 'c')) },
   );
   const { plan } = planScope(input);
   const { before, after } = outer;

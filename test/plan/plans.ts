@@ -1,5 +1,5 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import type { Memory, StepProposal } from '../../src/kinds/reconciled.ts';
+import type { LedgerView, StepProposal } from '../../src/kinds/reconciled.ts';
 import { type ResourceId, resourceId, type Scope, scopeKey } from '../../src/model/ids.ts';
 import { type Intent, objectUid, type OwnedObject } from '../../src/model/owned.ts';
 import type { Action, ScopePlan } from '../../src/model/plan.ts';
@@ -100,7 +100,7 @@ export function resourceOf(
   return { id, kind, name, labels: {}, annotations, spec, position };
 }
 
-export function memoryOf(...objects: readonly OwnedObject[]): Memory {
+export function memoryOf(...objects: readonly OwnedObject[]): LedgerView {
   return { known: true, scopeRecorded: true, restored: false, objects };
 }
 
@@ -125,7 +125,7 @@ export function inputOf(parts: Partial<PlanInput> = {}): PlanInput {
         },
       ]),
     ),
-    memory: memoryOf(),
+    ledgerView: memoryOf(),
     permissions: { adopt: () => false, adoptNamed: () => false, prune: false, firstInstall: () => true },
     targets: undefined,
     inDoubt: [],

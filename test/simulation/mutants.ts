@@ -254,13 +254,16 @@ export const mutants: readonly Mutant[] = [
   patching('ports are pruned without a record of their component', 'Component', (kind) => ({
     ...kind,
     diff: (context) => {
-      const { resource, memory, scope, source } = context;
+      const { resource, ledgerView, scope, source } = context;
       const { serviceId } = resource.spec as { serviceId?: string };
       if (serviceId === undefined) return kind.diff(context);
       const naturalKey = `component/${serviceId}`;
       const row = { naturalKey, kind: 'Component', resource: resource.id, source, scope, remoteId: serviceId };
       const invented = { ...row, origin: 'observed', state: 'present', remoteAux: {}, lastApplied: {}, failures: 0 };
-      return kind.diff({ ...context, memory: { ...memory, objects: [...memory.objects, invented as never] } });
+      return kind.diff({
+        ...context,
+        ledgerView: { ...ledgerView, objects: [...ledgerView.objects, invented as never] },
+      });
     },
   })),
   patching('a rule is let go as soon as its deletion is accepted', 'HttpGatewayRule', (kind) => ({

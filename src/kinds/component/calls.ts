@@ -35,18 +35,18 @@ import type { ComponentLive } from './live.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
-async function observe({ resource, memory, reader }: ObserveContext<ComponentSpec>): Promise<ComponentLive> {
-  const identity = await findComponent(resource, memory, reader);
+async function observe({ resource, ledgerView, reader }: ObserveContext<ComponentSpec>): Promise<ComponentLive> {
+  const identity = await findComponent(resource, ledgerView, reader);
   if (identity.type !== 'known') return identity;
   const { serviceId } = identity;
-  const owes = memory.objects.some((object) => isPortOf(object, serviceId) && owesEndpoint(object));
+  const owes = ledgerView.objects.some((object) => isPortOf(object, serviceId) && owesEndpoint(object));
   const [ports, rules, endpoints] = await Promise.all([
     reader.read(listPorts(serviceId)),
     reader.read(listRules),
     owes ? reader.read(listEndpoints) : undefined,
   ]);
   const listed = new Set(resource.spec.ports.map(({ port }) => portKey(serviceId, port)));
-  const departs = memory.objects.some(
+  const departs = ledgerView.objects.some(
     (object) => object.origin === 'created' && isPortOf(object, serviceId) && !listed.has(object.naturalKey),
   );
   const mayDelete = resource.spec.unlistedPorts === 'delete' || departs;

@@ -3,7 +3,7 @@ import type { PortRecord } from './wire.ts';
 import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
-import { type HoldProposal, type Need, remembered } from '../reconciled.ts';
+import { type HoldProposal, type Need, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentProposal, ObservedContext } from './live.ts';
 import { manifestsOf, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { isAs, MANAGED } from './port-diff.ts';
@@ -44,9 +44,9 @@ export function departures(context: ObservedContext, marks: Marks): Departures {
   const draft: Departures = { ports: new Set(), restored: [], steps: [], holds: [], notes: [], forget: [] };
   const listed = new Set(context.resource.spec.ports.map(({ port }) => port));
   // Most components have no such port.
-  if (!context.memory.objects.some((row) => row.kind === 'Component' && wasListed(row))) return draft;
+  if (!context.ledgerView.objects.some((row) => row.kind === 'Component' && wasListed(row))) return draft;
   for (const live of observed.ports) {
-    const row = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
+    const row = ledgerRecordOf(context.ledgerView, 'Component', portKey(observed.serviceId, live.port));
     if (listed.has(live.port) || row === undefined || row.source !== context.source || !wasListed(row)) continue;
     const { onRemoval } = marks(row);
     // Without a listing of rules nothing is removed on our own account; what the manifest says of all unlisted ports stands.
@@ -141,11 +141,11 @@ function closingNeeds({ context, live, row }: Departure): Need[] {
   const present = rulesOf(rules, serviceId, live.port);
   // Of a rule on record that is not listed now, one that is to be created again counts as well.
   const prefix = `rule/${serviceId}/${live.port}/`;
-  const owed = context.memory.objects.filter(
+  const owed = context.ledgerView.objects.filter(
     ({ kind, naturalKey, obligation }) =>
       kind === 'HttpGatewayRule' && naturalKey.startsWith(prefix) && obligation !== null,
   );
-  const known = new Set([...rulesOnRecord(context.memory, serviceId, live.port), ...owed]);
+  const known = new Set([...rulesOnRecord(context.ledgerView, serviceId, live.port), ...owed]);
   const unseen = [...known].filter(
     ({ remoteId, obligation }) =>
       (remoteId !== null || obligation !== null) && !present.some(({ ruleId }) => ruleId === remoteId),

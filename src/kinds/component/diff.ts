@@ -8,7 +8,7 @@ import {
   type Need,
   noDifference,
   type Recording,
-  remembered,
+  ledgerRecordOf,
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
 import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent, ObservedContext } from './live.ts';
@@ -114,10 +114,10 @@ function asRestoration(difference: PortDifference, needs: readonly Need[], port:
 }
 
 /** Ports on record that no manifest lists and that are not on the platform either. */
-function vanishedPorts({ memory, source, resource, live: { serviceId, ports } }: ObservedContext) {
+function vanishedPorts({ ledgerView, source, resource, live: { serviceId, ports } }: ObservedContext) {
   const prefix = portKey(serviceId, 0).slice(0, -1);
   const there = new Set([...ports, ...resource.spec.ports].map(({ port }) => portKey(serviceId, port)));
-  return memory.objects.flatMap((object) => {
+  return ledgerView.objects.flatMap((object) => {
     const isPort = object.kind === 'Component' && object.source === source && object.naturalKey.startsWith(prefix);
     return isPort && !there.has(object.naturalKey) ? [object.naturalKey] : [];
   });
@@ -125,20 +125,20 @@ function vanishedPorts({ memory, source, resource, live: { serviceId, ports } }:
 
 /** Ports of ours whose endpoint did not follow a protocol change; one that still has steps is looked at after them. */
 function endpointHolds(
-  { memory, live: observed }: ObservedContext,
+  { ledgerView, live: observed }: ObservedContext,
   steps: readonly ComponentProposal[],
 ): HoldProposal[] {
   const busy = new Set(steps.map((step) => step.object));
   return observed.ports.flatMap((live) => {
     const key = portKey(observed.serviceId, live.port);
-    return busy.has(key) ? [] : (endpointHold(remembered(memory, 'Component', key), live, observed) ?? []);
+    return busy.has(key) ? [] : (endpointHold(ledgerRecordOf(ledgerView, 'Component', key), live, observed) ?? []);
   });
 }
 
 function diffListedPort(context: ObservedContext, spec: PortSpec): PortDifference {
   const { serviceId, rules, ports } = context.live;
   const live = ports.find((port) => port.port === spec.port);
-  const object = remembered(context.memory, 'Component', portKey(serviceId, spec.port));
+  const object = ledgerRecordOf(context.ledgerView, 'Component', portKey(serviceId, spec.port));
   const owesOuter = object?.obligation?.['outer'] === true;
   const openedBy = openingRule({
     component: context.resource.name,
@@ -148,14 +148,14 @@ function diffListedPort(context: ObservedContext, spec: PortSpec): PortDifferenc
     rules,
     siblings: context.siblings,
     owesOuter,
-    memory: context.memory,
+    ledgerView: context.ledgerView,
   });
   return diffPort({
     serviceId,
     spec,
     live,
     rules,
-    rulesAlong: rulesAlong(rules, context.memory, serviceId, spec.port),
+    rulesAlong: rulesAlong(rules, context.ledgerView, serviceId, spec.port),
     rulesWanted: wantedRules(context, rules, serviceId, spec.port),
     rulesSilent: silentRules(context, rules, serviceId, spec.port),
     openedBy,
@@ -201,7 +201,7 @@ function settledObjects(context: ObservedContext, difference: Difference<Compone
     ...observed.ports.map((live) => {
       const key = portKey(observed.serviceId, live.port);
       if (listed.has(live.port) || difference.forget.includes(key)) return undefined;
-      return paidOff(remembered(context.memory, 'Component', key), live, observed);
+      return paidOff(ledgerRecordOf(context.ledgerView, 'Component', key), live, observed);
     }),
   ];
   return settled.filter((recording) => recording !== undefined);
@@ -209,12 +209,12 @@ function settledObjects(context: ObservedContext, difference: Difference<Compone
 
 /** While a step is on it, its row stays as it is: how often that failed must not be forgotten. */
 function settledComponent(
-  { memory, resource, live: observed }: ObservedContext,
+  { ledgerView, resource, live: observed }: ObservedContext,
   { steps, holds }: Difference<ComponentStep>,
 ): Recording | undefined {
   const { serviceName, unlistedPorts, from } = resource.spec;
   const naturalKey = componentKey(observed.serviceId);
-  const known = remembered(memory, 'Component', naturalKey);
+  const known = ledgerRecordOf(ledgerView, 'Component', naturalKey);
   if (known !== undefined && steps.some(({ object }) => object === naturalKey)) return undefined;
   const isNaming = steps.some(
     ({ step }) =>
@@ -237,12 +237,12 @@ function settledComponent(
 }
 
 function settledPort(
-  { memory, resource, live: observed }: ObservedContext,
+  { ledgerView, resource, live: observed }: ObservedContext,
   { port, ...asserted }: PortSpec,
 ): Recording | undefined {
   const live = observed.ports.find((candidate) => candidate.port === port);
   const naturalKey = portKey(observed.serviceId, port);
-  const prior = remembered(memory, 'Component', naturalKey);
+  const prior = ledgerRecordOf(ledgerView, 'Component', naturalKey);
   if (live === undefined || !isAs({ port, ...asserted }, live)) return undefined;
   // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
   if (asserted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) return undefined;
@@ -277,7 +277,7 @@ export function formerValues({ protocol, alias, inner, outer, serviceName }: Por
 }
 
 function otherOwner(context: ComponentContext, serviceId: string): HoldProposal | undefined {
-  const object = remembered(context.memory, 'Component', componentKey(serviceId));
+  const object = ledgerRecordOf(context.ledgerView, 'Component', componentKey(serviceId));
   if (object === undefined || object.source === context.source) return undefined;
   return {
     code: 'source/other-owner',
@@ -287,7 +287,7 @@ function otherOwner(context: ComponentContext, serviceId: string): HoldProposal 
 }
 
 /** Offline nobody sees that two names of an install are one component: the second document would undo the first. */
-function otherName({ resource, siblings, memory }: ComponentContext, serviceId: string): HoldProposal | undefined {
+function otherName({ resource, siblings, ledgerView }: ComponentContext, serviceId: string): HoldProposal | undefined {
   const { from } = resource.spec;
   if (from === undefined) return undefined;
   const twin = [...siblings.values()].find((sibling) => {
@@ -295,7 +295,7 @@ function otherName({ resource, siblings, memory }: ComponentContext, serviceId: 
     const other = sibling as ComponentContext['resource'];
     // Of two that are named by the install, the first one has it.
     if (other.spec.from !== undefined && other.id > resource.id) return false;
-    const identity = identifyComponent(other, memory);
+    const identity = identifyComponent(other, ledgerView);
     return identity.type === 'known' && identity.serviceId === serviceId;
   });
   if (twin === undefined) return undefined;

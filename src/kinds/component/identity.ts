@@ -5,7 +5,7 @@ import type { ComponentRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { DeferredAction } from '../../model/plan.ts';
 import type { Resource } from '../../model/resource.ts';
-import { type HoldProposal, type Memory, remembered, type ScopeReader } from '../reconciled.ts';
+import { type HoldProposal, type LedgerView, ledgerRecordOf, type ScopeReader } from '../reconciled.ts';
 import type { ComponentSpec } from './spec.ts';
 
 /** The component a manifest means, as far as the ledger can say. */
@@ -31,17 +31,17 @@ export interface InstalledComponent extends JsonObject {
  */
 export function identifyComponent(
   resource: Resource<ComponentSpec>,
-  memory: Memory,
+  ledgerView: LedgerView,
   listed: readonly ComponentRecord[] = [],
 ): ComponentIdentity {
   const { spec } = resource;
   if (spec.serviceId !== undefined) return { type: 'known', serviceId: spec.serviceId };
   const from = spec.from;
   if (from === undefined) throw new Error(`${resource.id} has neither serviceId nor from: the schema forbids that`);
-  const fixed = memory.objects.find((object) => isFixedBy(object, resource));
+  const fixed = ledgerView.objects.find((object) => isFixedBy(object, resource));
   if (fixed?.remoteId) return { type: 'known', serviceId: fixed.remoteId };
 
-  const install = remembered(memory, 'StoreInstall', `install/${from.install}`);
+  const install = ledgerRecordOf(ledgerView, 'StoreInstall', `install/${from.install}`);
   const waitsFor = resourceId('StoreInstall', from.install);
   if (install === undefined || install.state !== 'present' || install.remoteAux['awaitingSinceMs'] !== undefined) {
     return {
@@ -61,8 +61,8 @@ export function identifyComponent(
 }
 
 /** The component as monitoring knows it; undefined: no install of it is on record yet. */
-export function monitoredId(resource: Resource<ComponentSpec>, memory: Memory): string | undefined {
-  const identity = identifyComponent(resource, memory);
+export function monitoredId(resource: Resource<ComponentSpec>, ledgerView: LedgerView): string | undefined {
+  const identity = identifyComponent(resource, ledgerView);
   return identity.type === 'known' ? identity.serviceId : undefined;
 }
 
@@ -78,13 +78,13 @@ export function isFixedBy(
 /** As `identifyComponent`; asks the platform for the names only where those on record find no component. */
 export async function findComponent(
   resource: Resource<ComponentSpec>,
-  memory: Memory,
+  ledgerView: LedgerView,
   reader: Pick<ScopeReader, 'read'>,
 ): Promise<ComponentIdentity> {
-  const identity = identifyComponent(resource, memory);
+  const identity = identifyComponent(resource, ledgerView);
   if (identity.type !== 'held') return identity;
   const listed = await reader.read(listComponents);
-  return listed.readable ? identifyComponent(resource, memory, listed.value) : identity;
+  return listed.readable ? identifyComponent(resource, ledgerView, listed.value) : identity;
 }
 
 /** What the ledger keeps of an installed component, so that `from:` can find it. */

@@ -6,7 +6,7 @@ import type { DesiredState, Resource } from '../../model/resource.ts';
 import type { HttpGatewayRuleSpec } from '../http-gateway-rule/spec.ts';
 import { ruleKey } from '../http-gateway-rule/steps.ts';
 import type { Readable } from '../../model/reading.ts';
-import type { Memory } from '../reconciled.ts';
+import type { LedgerView } from '../reconciled.ts';
 import type { ComponentContext } from './live.ts';
 import type { PortSpec } from './spec.ts';
 
@@ -20,7 +20,7 @@ export function rulesOf(
 }
 
 /** Rules of a port that the ledger knows, as far as they are there. */
-export function rulesOnRecord({ objects }: Memory, serviceId: string, port: number): readonly OwnedObject[] {
+export function rulesOnRecord({ objects }: LedgerView, serviceId: string, port: number): readonly OwnedObject[] {
   const prefix = `rule/${serviceId}/${port}/`;
   return objects.filter(
     ({ kind, naturalKey, state }) =>
@@ -31,16 +31,16 @@ export function rulesOnRecord({ objects }: Memory, serviceId: string, port: numb
 /** Natural keys of all rules that go with a port: a server that lists no rules still has those on record. */
 export function rulesAlong(
   rules: Readable<readonly RuleRecord[]>,
-  memory: Memory,
+  ledgerView: LedgerView,
   serviceId: string,
   port: number,
 ): readonly string[] {
   const seen = rulesOf(rules, serviceId, port).map((rule) => ruleKey({ ...rule, path: rule.path || '/' }));
-  return [...new Set([...seen, ...rulesOnRecord(memory, serviceId, port).map(({ naturalKey }) => naturalKey)])];
+  return [...new Set([...seen, ...rulesOnRecord(ledgerView, serviceId, port).map(({ naturalKey }) => naturalKey)])];
 }
 
 /** Where rules that lead to a port are looked for: in the manifests and in the ledger. */
-type RuleSources = Pick<ComponentContext, 'resource' | 'siblings' | 'memory' | 'source'>;
+type RuleSources = Pick<ComponentContext, 'resource' | 'siblings' | 'ledgerView' | 'source'>;
 
 /** Returns the rules in the manifests that lead to a port and exist there: `a.example.com/ (HttpGatewayRule/a)`. */
 export function wantedRules(
@@ -51,7 +51,7 @@ export function wantedRules(
 ): readonly string[] {
   const there = new Set([
     ...rulesOf(rules, serviceId, port).flatMap((rule) => [rule.ruleId, ruleKey(rule)]),
-    ...(rules.readable ? [] : rulesOnRecord(sources.memory, serviceId, port).map(({ naturalKey }) => naturalKey)),
+    ...(rules.readable ? [] : rulesOnRecord(sources.ledgerView, serviceId, port).map(({ naturalKey }) => naturalKey)),
   ]);
   return manifestsOf(sources, port).flatMap(({ id, spec }) => {
     const exists = there.has(ruleKey({ ...spec, serviceId })) || idsOf(sources, id).some((ruleId) => there.has(ruleId));
@@ -87,8 +87,8 @@ export function manifestsOf(
 }
 
 /** Ids of the rules on record for a manifest; without a ledger, nothing is on record. */
-function idsOf({ memory, source }: RuleSources, resource: ResourceId): readonly string[] {
-  return memory.objects.flatMap((object) =>
+function idsOf({ ledgerView, source }: RuleSources, resource: ResourceId): readonly string[] {
+  return ledgerView.objects.flatMap((object) =>
     object.kind === 'HttpGatewayRule' &&
     object.resource === resource &&
     object.source === source &&
@@ -114,7 +114,7 @@ export function openingRule(port: {
   readonly siblings: DesiredState;
   /** Outer access was closed only for a moment: it is opened again without waiting for any rule. */
   readonly owesOuter: boolean;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
 }): ResourceId | undefined {
   const { spec, live, rules, serviceId } = port;
   if (port.owesOuter) return undefined;
@@ -128,7 +128,7 @@ export function openingRule(port: {
     const rule = sibling.spec as HttpGatewayRuleSpec;
     if (rule.component !== port.component || rule.port !== spec.port) continue;
     // A rule that is led here by an update opens nothing.
-    if (rulesOfResource(port.memory, sibling.id).some((id) => isListed(id))) continue;
+    if (rulesOfResource(port.ledgerView, sibling.id).some((id) => isListed(id))) continue;
     const mode = sibling.annotations['portolan/reconcile'];
     if (mode === undefined || mode === 'heal') candidates.push(sibling.id);
   }
@@ -136,7 +136,7 @@ export function openingRule(port: {
 }
 
 /** Ids of the rules that are on record for a manifest. */
-function rulesOfResource({ objects }: Memory, resource: ResourceId): readonly string[] {
+function rulesOfResource({ objects }: LedgerView, resource: ResourceId): readonly string[] {
   return objects.flatMap((object) =>
     object.kind === 'HttpGatewayRule' && object.resource === resource && object.remoteId !== null
       ? [object.remoteId]

@@ -1,7 +1,7 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from './wire.ts';
 import { nameOfKey } from '../http-gateway-rule/asserted.ts';
-import { type Difference, holding, type HoldProposal, noDifference, noting, remembered } from '../reconciled.ts';
+import { type Difference, holding, type HoldProposal, noDifference, noting, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedContext } from './live.ts';
 import { restoration } from './owed.ts';
 import { change, proposal, stepKey } from './port-diff.ts';
@@ -24,7 +24,7 @@ export function unlistedPorts(
   const extra = observed.ports.filter((port) => !listed.has(port.port) && !departed.has(port.port));
   if (spec.unlistedPorts !== 'keep') return { ...removedPorts(context, extra, spec.unlistedPorts), owing: [] };
   const owed = extra.flatMap((live) => {
-    const object = remembered(context.memory, 'Component', portKey(observed.serviceId, live.port));
+    const object = ledgerRecordOf(context.ledgerView, 'Component', portKey(observed.serviceId, live.port));
     const restored = restoration(object, observed.serviceId, live, observed.rules);
     return restored === undefined || object === undefined ? [] : [{ ...restored, key: object.naturalKey }];
   });
@@ -46,7 +46,7 @@ function removedPorts(context: ObservedContext, extra: readonly PortRecord[], wa
     return noting('prune/kept', `${what} are kept, because the manifest is annotated portolan/prune: keep`);
   if (!context.permissions.prune)
     return noting('prune/not-asked', `${what} are left as they are; apply --prune would ${wanted} them`);
-  if (remembered(context.memory, 'Component', componentKey(observed.serviceId)) === undefined)
+  if (ledgerRecordOf(context.ledgerView, 'Component', componentKey(observed.serviceId)) === undefined)
     return holding({
       code: 'prune/first-seen',
       message: `${what} are left as they are: the ledger has no record of this component yet`,
@@ -69,8 +69,8 @@ function removedPorts(context: ObservedContext, extra: readonly PortRecord[], wa
 }
 
 /** Rules of a port whose manifests said that they stay: deleting the port would take them along. */
-function keptRules({ memory }: ComponentContext, serviceId: string, port: number): string[] {
-  return rulesOnRecord(memory, serviceId, port)
+function keptRules({ ledgerView }: ComponentContext, serviceId: string, port: number): string[] {
+  return rulesOnRecord(ledgerView, serviceId, port)
     .filter(({ remoteAux }) => remoteAux['prune'] === 'keep')
     .map(({ naturalKey }) => nameOfKey(naturalKey))
     .sort();
@@ -86,13 +86,13 @@ function keptHold(port: number, kept: readonly string[]): HoldProposal {
 
 /** Closes a port, and deletes it where that is asked for, in the one order that the platform accepts. */
 export function removalSteps(
-  { memory, live: { serviceId, rules } }: ObservedContext,
+  { ledgerView, live: { serviceId, rules } }: ObservedContext,
   live: PortRecord,
   deletes: boolean,
 ): ComponentProposal[] {
   const steps: ComponentProposal[] = [];
   const { port } = live;
-  const takesAlong = rulesAlong(rules, memory, serviceId, port);
+  const takesAlong = rulesAlong(rules, ledgerView, serviceId, port);
   const base = { ...proposal(serviceId, port), prune: true } as const;
   if (live.outer) {
     steps.push({

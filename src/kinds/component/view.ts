@@ -50,10 +50,12 @@ export async function componentsOf(context: ViewContext): Promise<readonly Shown
   return [...named, ...others.map((record) => ({ serviceId: record.serviceId, record }))];
 }
 
-function serviceIdOf(resource: Resource<ComponentSpec>, { live, memory }: ViewContext): string | undefined {
+function serviceIdOf(resource: Resource<ComponentSpec>, { live, ledgerView }: ViewContext): string | undefined {
   const seen = live.get(resource.id) as ComponentLive | undefined;
   if (seen?.type === 'observed') return seen.serviceId;
-  return resource.spec.serviceId ?? memory.objects.find((object) => isFixedBy(object, resource))?.remoteId ?? undefined;
+  return (
+    resource.spec.serviceId ?? ledgerView.objects.find((object) => isFixedBy(object, resource))?.remoteId ?? undefined
+  );
 }
 
 export function keyOfComponent({ serviceId, resource }: ShownComponent): string {
@@ -65,7 +67,7 @@ export function keyOfPort({ serviceId, resource }: ShownComponent, port: number)
   return portKey(serviceId ?? resource?.id ?? '', port);
 }
 
-function componentLine(component: ShownComponent, { memory }: ViewContext): ShownLine {
+function componentLine(component: ShownComponent, { ledgerView }: ViewContext): ShownLine {
   const { serviceId, resource, record } = component;
   const key = keyOfComponent(component);
   if (resource !== undefined) {
@@ -79,7 +81,7 @@ function componentLine(component: ShownComponent, { memory }: ViewContext): Show
     };
   }
   const group = record?.installGroupId ? String(record.installGroupId) : undefined;
-  const install = memory.objects.find(
+  const install = ledgerView.objects.find(
     ({ remoteId, naturalKey }) => remoteId === group && naturalKey.startsWith('install/'),
   );
   return {

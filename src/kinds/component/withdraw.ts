@@ -2,7 +2,7 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
-import { type Difference, noDifference, remembered, type WithdrawContext } from '../reconciled.ts';
+import { type Difference, noDifference, ledgerRecordOf, type WithdrawContext } from '../reconciled.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
 import { restoration } from './owed.ts';
@@ -17,20 +17,20 @@ export function withdrawComponent(object: OwnedObject, context: WithdrawContext)
   const [type, serviceId = ''] = object.naturalKey.split('/');
   if (isSpokenFor(serviceId, context)) return noDifference;
   if (type === 'component') return withdrawDocument(object, serviceId, context);
-  const component = remembered(context.memory, 'Component', componentKey(serviceId));
+  const component = ledgerRecordOf(context.ledgerView, 'Component', componentKey(serviceId));
   // Its ports are decided together, with their component.
   if (component !== undefined && component.source === object.source) return noDifference;
   return letGo([object], serviceId, context);
 }
 
 /** A manifest names the component and was not compared: that is no proof that its ports are not wanted. */
-function isSpokenFor(serviceId: string, { resources, memory }: WithdrawContext): boolean {
+function isSpokenFor(serviceId: string, { resources, ledgerView }: WithdrawContext): boolean {
   const key = componentKey(serviceId);
   return [...resources.values()].some((resource) => {
     if (resource.kind !== 'Component') return false;
     const { serviceId: named } = resource.spec as ComponentSpec;
     if (named !== undefined) return named === serviceId;
-    return memory.objects.some(
+    return ledgerView.objects.some(
       (object) => object.naturalKey === key && isFixedBy(object, resource as Resource<ComponentSpec>),
     );
   });
@@ -42,13 +42,13 @@ function withdrawDocument(
   context: WithdrawContext,
 ): Difference<ComponentStep> {
   const prefix = `${portKey(serviceId, 0).slice(0, -1)}`;
-  const rows = context.memory.objects.filter(
+  const rows = context.ledgerView.objects.filter(
     ({ kind, source, naturalKey }) =>
       kind === 'Component' && source === component.source && naturalKey.startsWith(prefix),
   );
   const ports = context.ports.get(serviceId);
   if (ports === undefined) return letGo([component, ...rows], serviceId, context);
-  const { memory, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
+  const { ledgerView, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
   const live = { type: 'observed', serviceId, ports, rules, canDeletePorts } as const;
   const said = component.remoteAux['listed'] as JsonObject | undefined;
   // The component's row is the newer one; what was to be kept under either stays.
@@ -58,7 +58,7 @@ function withdrawDocument(
   };
   const formerName = formerServiceName(component, ports, said);
   const resource = emptyDocument(component, serviceId, permissions.prune ? formerName : undefined);
-  const observed = { resource, live, siblings: resources, memory, permissions, source, scope, nowMs };
+  const observed = { resource, live, siblings: resources, ledgerView, permissions, source, scope, nowMs };
   const difference = diffPorts(observed, marks);
   const rest = rows.filter(
     (row) => !difference.staying.has(row.naturalKey) && !difference.forget.includes(row.naturalKey),

@@ -54,9 +54,9 @@ export function wantedAddress(
 }
 
 /** The key that the row gets; its present one while another row still has the other. */
-function keyOf({ memory }: RuleContext, mine: OwnedObject | undefined, key: string): string {
+function keyOf({ ledgerView }: RuleContext, mine: OwnedObject | undefined, key: string): string {
   if (mine === undefined || mine.naturalKey === key) return key;
-  const isTaken = ruleRows(memory).some((row) => row.naturalKey === key && row.origin !== 'observed');
+  const isTaken = ruleRows(ledgerView).some((row) => row.naturalKey === key && row.origin !== 'observed');
   return isTaken ? mine.naturalKey : key;
 }
 
@@ -104,10 +104,10 @@ export function withRecorded(change: RawChange, mine: OwnedObject | undefined): 
 }
 
 /** What a component is called in the manifests; its id where no manifest means it. */
-function componentName({ siblings, memory }: RuleContext, serviceId: string | undefined): string | undefined {
+function componentName({ siblings, ledgerView }: RuleContext, serviceId: string | undefined): string | undefined {
   for (const sibling of siblings.values()) {
     if (sibling.kind !== 'Component') continue;
-    const identity = identifyComponent(sibling as Resource<ComponentSpec>, memory);
+    const identity = identifyComponent(sibling as Resource<ComponentSpec>, ledgerView);
     if (identity.type === 'known' && identity.serviceId === serviceId) return sibling.name;
   }
   return serviceId;
@@ -115,15 +115,15 @@ function componentName({ siblings, memory }: RuleContext, serviceId: string | un
 
 /** The wanted key, or what stands in its way: no update and no creation may give a second rule the key of another one. */
 export function keyNeed(
-  { memory }: RuleContext,
+  { ledgerView }: RuleContext,
   rules: readonly RuleRecord[],
   key: string,
   what: { readonly rule: string; readonly mine: OwnedObject | undefined; readonly ruleId: string | undefined },
 ): Need {
   const { rule: name, mine, ruleId } = what;
   const holder = rules.find((rule) => ruleKey(rule) === key && rule.ruleId !== ruleId);
-  const row = ruleRows(memory).find((one) => one !== mine && one.naturalKey === key && one.origin !== 'observed');
-  const owner = (holder === undefined ? undefined : ownerOf(holder, memory)) ?? row;
+  const row = ruleRows(ledgerView).find((one) => one !== mine && one.naturalKey === key && one.origin !== 'observed');
+  const owner = (holder === undefined ? undefined : ownerOf(holder, ledgerView)) ?? row;
   const who = owner === undefined ? 'not on record in this ledger' : `on record as ${owner.resource}`;
   return {
     condition: keyFree(key),

@@ -49,17 +49,22 @@ import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 import { shownById } from './withdrawn.ts';
 
-async function observe({ resource, siblings, memory, reader }: ObserveContext<HttpGatewayRuleSpec>): Promise<RuleLive> {
+async function observe({
+  resource,
+  siblings,
+  ledgerView,
+  reader,
+}: ObserveContext<HttpGatewayRuleSpec>): Promise<RuleLive> {
   const { spec } = resource;
   const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
   if (component === undefined)
     throw new Error(`${resource.id} names a component that is not in its application: the loader forbids that`);
-  const identity = await findComponent(component, memory, reader);
+  const identity = await findComponent(component, ledgerView, reader);
   if (identity.type !== 'known') return identity;
   const [ports, shown] = await Promise.all([portsOf(reader, identity.serviceId), reader.read(listRules)]);
-  const listed = await withMoved(resource, identity.serviceId, { memory, reader }, shown);
+  const listed = await withMoved(resource, identity.serviceId, { ledgerView, reader }, shown);
   if (ports === undefined) return { type: 'held', hold: componentMissing(component, identity.serviceId) };
-  const isRecreated = listed.readable && mayBeRecreated(resource, memory, listed.value);
+  const isRecreated = listed.readable && mayBeRecreated(resource, ledgerView, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
   const recreation = isRecreated
     ? { everyRule: await reader.read(listAllRules), canDelete: await reader.has(listRules) }
@@ -83,12 +88,12 @@ async function observe({ resource, siblings, memory, reader }: ObserveContext<Ht
 async function withMoved(
   { id, spec }: Resource<HttpGatewayRuleSpec>,
   serviceId: string,
-  { memory, reader }: Pick<ObserveContext<HttpGatewayRuleSpec>, 'memory' | 'reader'>,
+  { ledgerView, reader }: Pick<ObserveContext<HttpGatewayRuleSpec>, 'ledgerView' | 'reader'>,
   rules: Readable<readonly RuleRecord[]>,
 ): Promise<Readable<readonly RuleRecord[]>> {
   if (!rules.readable) return rules;
   const key = ruleKey({ ...spec, serviceId });
-  const moved = ruleRows(memory).filter(
+  const moved = ruleRows(ledgerView).filter(
     ({ resource, origin, remoteId, naturalKey }) =>
       resource === id &&
       origin !== 'observed' &&
@@ -266,7 +271,7 @@ function formerFields(before: Json): JsonObject {
 }
 
 async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolution> {
-  const { reader, memory, intent } = context;
+  const { reader, ledgerView, intent } = context;
   if (step.type === 'update') return resolveUpdate(step, context);
   if (step.type !== 'create') return comparedAgain;
   const rules = await reader.read(listRules);
@@ -277,7 +282,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
       evidence:
         'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
     };
-  const found = madeBy(step.rule, unrecorded(rules.value, memory, intent.uid), intent.preimage);
+  const found = madeBy(step.rule, unrecorded(rules.value, ledgerView, intent.uid), intent.preimage);
   if (found.type === 'none') return await absence(step, context, rules.value.length);
   if (found.type !== 'one') return inDoubt(`rule/${found.type}`, found.why);
   const { rule } = found;
@@ -306,7 +311,7 @@ async function told(step: RuleStep, context: ToldContext): Promise<Told> {
   if (id !== undefined) return { recording: { ...recording, remoteId: id, state: 'present' }, warnings: [] };
   const rules = await (await context.platform())?.read(listRules);
   if (rules?.readable === true) {
-    const others = unrecorded(rules.value, context.memory, context.prior?.uid ?? '');
+    const others = unrecorded(rules.value, context.ledgerView, context.prior?.uid ?? '');
     const found = madeBy(step.rule, others, context.preimage);
     if (found.type !== 'one') throw badId(undefined, found.type === 'none' ? NOTHING_NEW : found.why);
     return { recording: { ...recording, remoteId: found.rule.ruleId, state: 'present' }, warnings: [] };

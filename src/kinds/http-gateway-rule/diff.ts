@@ -13,7 +13,7 @@ import {
   noting,
   plainStep,
   type Recording,
-  remembered,
+  ledgerRecordOf,
   type RawChange,
   type StepProposal,
 } from '../reconciled.ts';
@@ -92,11 +92,11 @@ function diffReadable(
   key: string,
   mine: OwnedObject | undefined,
 ): Difference<RuleStep> {
-  const { memory, permissions, resource } = context;
-  const recorded = mine === undefined || mine.origin === 'observed' ? undefined : presentOf(mine, rules, memory);
+  const { ledgerView, permissions, resource } = context;
+  const recorded = mine === undefined || mine.origin === 'observed' ? undefined : presentOf(mine, rules, ledgerView);
   if (mine !== undefined && recorded !== undefined) {
     // One that is on record itself has an address of its own to go to.
-    const isOther = (rule: RuleRecord): boolean => rule !== recorded && ownerOf(rule, memory) === undefined;
+    const isOther = (rule: RuleRecord): boolean => rule !== recorded && ownerOf(rule, ledgerView) === undefined;
     const equal = rules.filter((rule) => ruleKey(rule) === key && (rule === recorded || isOther(rule)));
     const isOne = equal.length < 2 || !equal.includes(recorded);
     const outcome = isOne
@@ -105,12 +105,12 @@ function diffReadable(
     return { ...outcome, claims: [...new Set([key, mine.naturalKey, ...outcome.claims])] };
   }
   const matches = rules.filter((rule) => ruleKey(rule) === key);
-  const owner = matches.map((rule) => ownerOf(rule, memory)).find((row) => row !== undefined && row !== mine);
+  const owner = matches.map((rule) => ownerOf(rule, ledgerView)).find((row) => row !== undefined && row !== mine);
   if (owner !== undefined && owner.source !== context.source) return holding(otherSource(context, owner));
-  const [present, second] = matches.filter((rule) => ownerOf(rule, memory) === undefined);
+  const [present, second] = matches.filter((rule) => ownerOf(rule, ledgerView) === undefined);
   if (present === undefined) return claiming(createRule(context, mine), key, mine);
   if (second !== undefined) return holding(duplicateRule(context, matches));
-  if (memory.known && !permissions.adopt(resource.id)) return holding(notOurs(context, present, mine));
+  if (ledgerView.known && !permissions.adopt(resource.id)) return holding(notOurs(context, present, mine));
   const former = mine?.naturalKey === key ? mine : undefined;
   return watched(context, present, updateRule(context, present, former, false));
 }
@@ -256,8 +256,9 @@ function opensPort(context: ObservedContext): boolean {
       rules: live.rules,
       siblings: context.siblings,
       owesOuter:
-        remembered(context.memory, 'Component', portKey(live.serviceId, spec.port))?.obligation?.['outer'] === true,
-      memory: context.memory,
+        ledgerRecordOf(context.ledgerView, 'Component', portKey(live.serviceId, spec.port))?.obligation?.['outer'] ===
+        true,
+      ledgerView: context.ledgerView,
     }) === id
   );
 }

@@ -4,7 +4,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState, Resource } from '../../model/resource.ts';
 import { identifyComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import type { Memory } from '../reconciled.ts';
+import type { LedgerView } from '../reconciled.ts';
 import { isOnRecord } from './asserted.ts';
 import type { RuleContext } from './live.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
@@ -19,7 +19,7 @@ const KIND = 'HttpGatewayRule';
 export const PROTOCOL_UNRECORDED = 'protocolUnrecorded';
 
 /** Rows of rules that are there, as far as the ledger knows. */
-export function ruleRows({ objects }: Memory): readonly OwnedObject[] {
+export function ruleRows({ objects }: LedgerView): readonly OwnedObject[] {
   return objects.filter(({ kind, state }) => kind === KIND && state !== 'gone');
 }
 
@@ -29,8 +29,8 @@ export function ruleRows({ objects }: Memory): readonly OwnedObject[] {
  * @param key of the rule that the manifest wants.
  */
 export function recordOf(context: RuleContext, key: string): OwnedObject | undefined {
-  const { memory, resource, siblings, source } = context;
-  const rows = ruleRows(memory);
+  const { ledgerView, resource, siblings, source } = context;
+  const rows = ruleRows(ledgerView);
   const withKey = rows.filter(({ naturalKey }) => naturalKey === key);
   if (withKey.length > 0) return withKey.find((row) => row.source === source) ?? withKey[0];
   const own = rows.filter((row) => row.source === source);
@@ -53,19 +53,19 @@ export function isSameRoute(one: string, other: string): boolean {
   return ruleKey({ ...left, protocol: 'http' }) === ruleKey({ ...right, protocol: 'http' });
 }
 
-function keysOfOthers({ resource, siblings, memory }: RuleContext): ReadonlySet<string> {
+function keysOfOthers({ resource, siblings, ledgerView }: RuleContext): ReadonlySet<string> {
   const keys = new Set<string>();
   for (const sibling of siblings.values()) {
     if (sibling.kind !== KIND || sibling.id === resource.id) continue;
-    const key = wantedKey(sibling.spec as HttpGatewayRuleSpec, siblings, memory);
+    const key = wantedKey(sibling.spec as HttpGatewayRuleSpec, siblings, ledgerView);
     if (key !== undefined) keys.add(key);
   }
   return keys;
 }
 
-function wantedKey(spec: HttpGatewayRuleSpec, siblings: DesiredState, memory: Memory): string | undefined {
+function wantedKey(spec: HttpGatewayRuleSpec, siblings: DesiredState, ledgerView: LedgerView): string | undefined {
   const component = siblings.get(resourceId('Component', spec.component)) as Resource<ComponentSpec> | undefined;
-  const identity = component === undefined ? undefined : identifyComponent(component, memory);
+  const identity = component === undefined ? undefined : identifyComponent(component, ledgerView);
   return identity?.type === 'known' ? ruleKey({ ...spec, serviceId: identity.serviceId }) : undefined;
 }
 
@@ -73,9 +73,13 @@ function wantedKey(spec: HttpGatewayRuleSpec, siblings: DesiredState, memory: Me
  * The rule that a row stands for. By its id, whatever has become of its domain; of a row without an id the one rule that
  * has its key and is as it was sent.
  */
-export function presentOf(row: OwnedObject, rules: readonly RuleRecord[], memory: Memory): RuleRecord | undefined {
+export function presentOf(
+  row: OwnedObject,
+  rules: readonly RuleRecord[],
+  ledgerView: LedgerView,
+): RuleRecord | undefined {
   if (row.remoteId !== null) return rules.find(({ ruleId }) => ruleId === row.remoteId);
-  const [only, second] = rules.filter((rule) => hasKeyOf(rule, row) && ownerOf(rule, memory) === undefined);
+  const [only, second] = rules.filter((rule) => hasKeyOf(rule, row) && ownerOf(rule, ledgerView) === undefined);
   return only !== undefined && second === undefined && isOnRecord(row, only) ? only : undefined;
 }
 
@@ -86,8 +90,8 @@ export function hasKeyOf(rule: RuleRecord, { naturalKey, remoteAux }: OwnedObjec
 }
 
 /** The row that has a rule on record by its id. */
-export function ownerOf({ ruleId }: RuleRecord, memory: Memory): OwnedObject | undefined {
-  return ruleRows(memory).find(({ remoteId, origin }) => remoteId === ruleId && origin !== 'observed');
+export function ownerOf({ ruleId }: RuleRecord, ledgerView: LedgerView): OwnedObject | undefined {
+  return ruleRows(ledgerView).find(({ remoteId, origin }) => remoteId === ruleId && origin !== 'observed');
 }
 
 /** The protocol that a row has on record for the rule that is there. */

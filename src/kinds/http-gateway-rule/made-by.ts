@@ -3,7 +3,14 @@ import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import type { RuleRecord } from './wire.ts';
-import { absentSoFar, inDoubt, type Memory, recordedAs, type Resolution, type ResolveContext } from '../reconciled.ts';
+import {
+  absentSoFar,
+  inDoubt,
+  type LedgerView,
+  recordedAs,
+  type Resolution,
+  type ResolveContext,
+} from '../reconciled.ts';
 import { hiddenFields, unlikeSent, where } from './asserted.ts';
 import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
@@ -14,7 +21,7 @@ import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
  */
 export async function absence(
   step: Extract<RuleStep, { type: 'create' }>,
-  { reader, memory, intent }: ResolveContext,
+  { reader, ledgerView, intent }: ResolveContext,
   listed: number,
 ): Promise<Resolution> {
   const name = ruleKey(step.rule).slice('rule/'.length);
@@ -26,7 +33,7 @@ export async function absence(
     return inDoubt('rule/component-missing', evidence);
   }
   const rules = every.value.map(({ rule }) => rule);
-  const found = madeBy(step.rule, unrecorded(rules, memory, intent.uid), intent.preimage);
+  const found = madeBy(step.rule, unrecorded(rules, ledgerView, intent.uid), intent.preimage);
   if (found.type === 'none') return absentSoFar(`no rule for ${name} in the listing of all ${rules.length} rules`);
   if (found.type !== 'one') return inDoubt(`rule/${found.type}`, found.why);
   const { ruleId } = found.rule;
@@ -44,9 +51,9 @@ type Found =
   | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
 
 /** Rules that are not on record as another object: of those nobody asks which request made them. */
-export function unrecorded(rules: readonly RuleRecord[], memory: Memory, uid: string): readonly RuleRecord[] {
+export function unrecorded(rules: readonly RuleRecord[], ledgerView: LedgerView, uid: string): readonly RuleRecord[] {
   return rules.filter((rule) => {
-    const owner = ownerOf(rule, memory);
+    const owner = ownerOf(rule, ledgerView);
     return owner === undefined || owner.uid === uid;
   });
 }
@@ -95,12 +102,12 @@ function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: Readon
  */
 export async function resolveUpdate(
   { ruleId, rule: sent, asserted }: Extract<RuleStep, { type: 'update' }>,
-  { reader, memory, intent }: ResolveContext,
+  { reader, ledgerView, intent }: ResolveContext,
 ): Promise<Resolution> {
-  const prior = memory.objects.find((object) => object.uid === intent.uid);
+  const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
   const key = ruleKey(sent);
   const isMove = prior?.remoteId === ruleId && prior.origin !== 'observed' && prior.naturalKey !== key;
-  if (!isMove || memory.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
+  if (!isMove || ledgerView.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
   const rules = await reader.read(listRules);
   const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
   if (present === undefined || ruleKey(present) !== key) return comparedAgain;

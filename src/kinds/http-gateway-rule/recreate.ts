@@ -4,7 +4,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import {
   type HoldProposal,
-  type Memory,
+  type LedgerView,
   type Need,
   plainStep,
   type RawChange,
@@ -81,11 +81,11 @@ export function recreateRule(
 /** Whether a rule on record must be created again to be as its manifest says: only then is it worth to read for it. */
 export function mayBeRecreated(
   resource: Resource<HttpGatewayRuleSpec>,
-  memory: Memory,
+  ledgerView: LedgerView,
   rules: readonly RuleRecord[],
 ): boolean {
   if (resource.spec.onImmutableChange !== 'recreate') return false;
-  return memory.objects.some((row) => {
+  return ledgerView.objects.some((row) => {
     const present = rules.find(({ ruleId }) => ruleId === row.remoteId);
     if (row.resource !== resource.id || present === undefined) return false;
     return assertedChanges(resource.spec, (field) => presentValue(field, present, row)).some(isImmutable);
@@ -114,17 +114,17 @@ type Why = Omit<HoldProposal, 'changes'>;
 
 /** Returns what a rule would lose by being created again. */
 function lossOf(
-  { resource: { spec }, memory }: RuleContext,
+  { resource: { spec }, ledgerView }: RuleContext,
   facts: RecreationFacts,
   present: RuleRecord,
   mine: OwnedObject,
 ): Why | undefined {
   const rule = `rule ${where(spec)}`;
-  if (!memory.known || !facts.canDelete) {
+  if (!ledgerView.known || !facts.canDelete) {
     return {
       code: 'rule/cannot-recreate',
-      message: `Portolan cannot recreate ${rule}: ${memory.known ? 'this server offers no way to delete a rule' : 'without a ledger, a rule that is deleted could be lost'}.`,
-      remedy: memory.known ? 'Revert the change.' : 'Use a ledger, or revert the change.',
+      message: `Portolan cannot recreate ${rule}: ${ledgerView.known ? 'this server offers no way to delete a rule' : 'without a ledger, a rule that is deleted could be lost'}.`,
+      remedy: ledgerView.known ? 'Revert the change.' : 'Use a ledger, or revert the change.',
     };
   }
   if (mine.origin !== 'created' && !isCompleteConfiguration(spec.configuration)) {

@@ -107,7 +107,7 @@ function standing(
   key: string,
   held: readonly RawChange[],
 ): Pick<Difference, 'waits' | 'notes' | 'settled'> {
-  const { memory, nowMs } = context;
+  const { ledgerView, nowMs } = context;
   const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);
   const recording = recordingOf(context, context.live.serviceId, key, present.ruleId, mine, held);
   const adopted = row === undefined ? readableFields(present) : row.remoteAux['adopted'];
@@ -118,9 +118,9 @@ function standing(
     remoteAux: { ...recording.remoteAux, ...formerValues(adopted) },
     obligation,
   };
-  const isAdopted = row === undefined && memory.known;
+  const isAdopted = row === undefined && ledgerView.known;
   const notes = isAdopted ? [adoption(context, present)] : assumption(context, mine);
-  return { waits, notes, settled: memory.known ? [settled] : [] };
+  return { waits, notes, settled: ledgerView.known ? [settled] : [] };
 }
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {

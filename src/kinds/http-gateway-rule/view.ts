@@ -3,7 +3,7 @@ import type { RuleRecord } from './wire.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
 import { componentsOf, keyOfComponent, keyOfPort, portStandIn, type ShownComponent } from '../component/view.ts';
-import type { Memory } from '../reconciled.ts';
+import type { LedgerView } from '../reconciled.ts';
 import { type KindView, resourceLine, resourcesOf } from '../view.ts';
 import { where } from './asserted.ts';
 import { GATEWAY_RULE } from './name.ts';
@@ -22,7 +22,7 @@ export const ruleView: KindView = {
       (await context.reader.read(listRules, 'rules that no manifest names')) ?? [],
       ({ serviceId }) => serviceId,
     );
-    const recorded = recordedRules(context.memory);
+    const recorded = recordedRules(context.ledgerView);
     return components.flatMap((component) => {
       const { serviceId = '', resource } = component;
       const mine = named.get(resource?.name ?? '') ?? [];
@@ -42,7 +42,7 @@ export const ruleView: KindView = {
 };
 
 /** Ids of rules on record by their resource, and those of ours that are there; a rule without an id by its key. */
-function recordedRules({ objects }: Memory) {
+function recordedRules({ objects }: LedgerView) {
   const ids = new Map<string, string[]>();
   const present = new Set<string>();
   for (const { kind, resource, state, naturalKey, remoteId } of objects) {

@@ -8,7 +8,7 @@ import {
   noting,
   plainStep,
   type RawChange,
-  remembered,
+  ledgerRecordOf,
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
@@ -199,9 +199,9 @@ export function closing(
 
 function componentsNamed(
   serviceId: string,
-  { resources, memory }: WithdrawContext,
+  { resources, ledgerView }: WithdrawContext,
 ): readonly Resource<ComponentSpec>[] {
-  const fixed = remembered(memory, 'Component', componentKey(serviceId))?.resource;
+  const fixed = ledgerRecordOf(ledgerView, 'Component', componentKey(serviceId))?.resource;
   return [...resources.values()].flatMap((resource) => {
     if (resource.kind !== 'Component') return [];
     const component = resource as Resource<ComponentSpec>;
@@ -227,7 +227,7 @@ function isWanted(serviceId: string, port: number, context: WithdrawContext): bo
 
 /** A port that Portolan made and that no manifest lists any more is closed and deleted with its component's removals. */
 function goesWithPort(serviceId: string, port: number, context: WithdrawContext): boolean {
-  const row = remembered(context.memory, 'Component', portKey(serviceId, port));
+  const row = ledgerRecordOf(context.ledgerView, 'Component', portKey(serviceId, port));
   const isListed = componentsNamed(serviceId, context).some(({ spec }) =>
     spec.ports.some((entry) => entry.port === port),
   );
@@ -235,8 +235,8 @@ function goesWithPort(serviceId: string, port: number, context: WithdrawContext)
 }
 
 /** A rule of ours that its manifest's removal deletes as well. */
-function isDeparting({ ruleId }: RuleRecord, source: string, { memory, resources }: WithdrawContext): boolean {
-  const row = memory.objects.find((object) => object.kind === 'HttpGatewayRule' && object.remoteId === ruleId);
+function isDeparting({ ruleId }: RuleRecord, source: string, { ledgerView, resources }: WithdrawContext): boolean {
+  const row = ledgerView.objects.find((object) => object.kind === 'HttpGatewayRule' && object.remoteId === ruleId);
   return (
     row !== undefined &&
     row.source === source &&

@@ -14,7 +14,7 @@ import {
   type CallContext,
   type ObserveContext,
   type Recording,
-  remembered,
+  ledgerRecordOf,
   type ScopeReader,
   type ScopeReading,
 } from '../reconciled.ts';
@@ -26,8 +26,8 @@ import type { StoreInstallSpec } from './spec.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
 async function observe(context: ObserveContext<StoreInstallSpec>): Promise<InstallLive> {
-  const { resource, memory, reader, nowMs } = context;
-  const mine = remembered(memory, 'StoreInstall', installKey(resource.name));
+  const { resource, ledgerView, reader, nowMs } = context;
+  const mine = ledgerRecordOf(ledgerView, 'StoreInstall', installKey(resource.name));
   const upToDate = mine !== undefined && mine.lastApplied['modelVersion'] === resource.spec.model.version;
   const application = upToDate && !isAwaiting(mine) ? 'not-asked' : await reader.application();
   if (upToDate) {
@@ -121,10 +121,10 @@ function withoutComponents(why: string): string {
 function installGroup(
   id: string | undefined,
   components: readonly ComponentRecord[],
-  { memory, preimage: before }: ToldContext,
+  { ledgerView, preimage: before }: ToldContext,
 ): number | undefined {
   const owners = new Map(
-    memory.objects.flatMap((object) =>
+    ledgerView.objects.flatMap((object) =>
       object.kind === 'StoreInstall' && object.remoteId !== null ? [[object.remoteId, object.resource] as const] : [],
     ),
   );

@@ -8,7 +8,7 @@ import {
   type HoldProposal,
   noDifference,
   noting,
-  onRecord,
+  presentRecordOf,
   plainStep,
   recordedAs,
   type Recording,
@@ -23,9 +23,9 @@ import { installDone, installKey, type InstallStep } from './steps.ts';
 
 /** Installs are never repeated and never removed: what the ledger knows is done, and what it does not know is looked at twice. */
 export function diffInstall(context: Context): Difference<InstallStep> {
-  const { resource, memory, source } = context;
+  const { resource, ledgerView, source } = context;
   const claims = [installKey(resource.name)];
-  const mine = onRecord(memory, 'StoreInstall', installKey(resource.name));
+  const mine = presentRecordOf(ledgerView, 'StoreInstall', installKey(resource.name));
   if (mine === undefined) {
     const difference = storeFailed(context) ?? missingInstall(context);
     return { ...difference, claims: [...claims, ...difference.claims] };
@@ -75,12 +75,12 @@ function buildStanding({ resource, live: { builds } }: Context, isUp: boolean): 
 }
 
 /** Somebody else may have installed at the same time: it is said until a person has looked. */
-function beside({ memory, scope }: Context): readonly HoldProposal[] {
-  if (memory.besides === undefined) return [];
+function beside({ ledgerView, scope }: Context): readonly HoldProposal[] {
+  if (ledgerView.besides === undefined) return [];
   return [
     {
       code: 'install/not-alone',
-      message: `${memory.besides}: another ledger, or a person, may have installed something or moved a component here at the same time`,
+      message: `${ledgerView.besides}: another ledger, or a person, may have installed something or moved a component here at the same time`,
       remedy: `Look in the console whether something is there twice, and remove what is too much. Then confirm it: portolan ledger confirm ${scope}.`,
     },
   ];
@@ -138,7 +138,7 @@ function settledInstall(mine: OwnedObject, { builds }: InstallLive): Recording {
 }
 
 function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
-  const { resource, live, memory, permissions } = context;
+  const { resource, live, ledgerView, permissions } = context;
   const { spec } = resource;
   const from = mine.lastApplied['modelVersion'];
   if ((typeof from !== 'string' || !live.canUpgrade) && permissions.adopt(resource.id))
@@ -150,7 +150,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
       `Write in the manifest which version runs there, then record that: apply --adopt ${resource.id}.`,
     );
   }
-  if (memory.restored) return restoredLedger(context);
+  if (ledgerView.restored) return restoredLedger(context);
   if (!live.canUpgrade) {
     return hold(
       'install/cannot-upgrade',
@@ -159,7 +159,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     );
   }
   const copies = copiesOf(live, spec.model.id);
-  const known = memory.objects.filter(
+  const known = ledgerView.objects.filter(
     (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
   ).length;
   if (copies > 1 || known > 1) {
@@ -208,11 +208,11 @@ function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Diff
 }
 
 function missingInstall(context: Context): Difference<InstallStep> {
-  const { resource, live, memory, permissions } = context;
+  const { resource, live, ledgerView, permissions } = context;
   const { spec } = resource;
   const renamed = renamedFrom(context);
   if (renamed !== undefined) return renamed;
-  const same = memory.objects.find(
+  const same = ledgerView.objects.find(
     (object) =>
       object.kind === 'StoreInstall' &&
       object.lastApplied['modelId'] === spec.model.id &&
@@ -225,27 +225,27 @@ function missingInstall(context: Context): Difference<InstallStep> {
       `If it is the same one under a new name, annotate it portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. If a second copy is meant, write allowSecondCopy: true.`,
     );
   }
-  const recorded = memory.objects.filter(
+  const recorded = ledgerView.objects.filter(
     (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
   ).length;
   const foreign = copiesOf(live, spec.model.id) - recorded;
   if (foreign > 0 && !spec.allowSecondCopy)
-    return memory.known ? foreignInstall(context, foreign) : presumedInstall(context);
-  if (memory.restored) return restoredLedger(context);
+    return ledgerView.known ? foreignInstall(context, foreign) : presumedInstall(context);
+  if (ledgerView.restored) return restoredLedger(context);
   const absent = absentComponents(context);
-  if (memory.known && !memory.scopeRecorded && absent.length > 0) {
+  if (ledgerView.known && !ledgerView.scopeRecorded && absent.length > 0) {
     return hold(
       'install/components-elsewhere',
       `this ledger has never recorded the application, and ${absent.join(', ')} of this source ${absent.length === 1 ? 'is' : 'are'} not in it: it may be the wrong application, so nothing is installed into it`,
       `Correct spec.appId of the Application, or spec.serviceId of ${absent.join(', ')}.`,
     );
   }
-  if (memory.besides !== undefined) return { ...noDifference, holds: beside(context) };
-  if (!memory.known || asked(live.installed)) return { ...noDifference, steps: [installStep(context, [])] };
-  const { componentsSince } = memory;
+  if (ledgerView.besides !== undefined) return { ...noDifference, holds: beside(context) };
+  if (!ledgerView.known || asked(live.installed)) return { ...noDifference, steps: [installStep(context, [])] };
+  const { componentsSince } = ledgerView;
   const now = stateOf(live).componentCount;
   if (
-    memory.scopeRecorded &&
+    ledgerView.scopeRecorded &&
     componentsSince !== undefined &&
     now > componentsSince &&
     !permissions.firstInstall(context.scope)
@@ -256,7 +256,7 @@ function missingInstall(context: Context): Difference<InstallStep> {
       `Make sure that it is not, then confirm it: portolan ledger confirm ${context.scope}, or apply --first-install ${context.scope}.`,
     );
   }
-  if (memory.scopeRecorded || now === 0) return { ...noDifference, steps: [installStep(context, [])] };
+  if (ledgerView.scopeRecorded || now === 0) return { ...noDifference, steps: [installStep(context, [])] };
   const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`;
   if (!permissions.firstInstall(context.scope)) {
     return hold(
@@ -330,12 +330,12 @@ function renamedFrom(context: Context): Difference<InstallStep> | undefined {
 /** The install on record under the name that this one had before. */
 export function formerOf({
   resource,
-  memory,
+  ledgerView,
   siblings,
-}: Pick<Context, 'resource' | 'memory' | 'siblings'>): OwnedObject | undefined {
+}: Pick<Context, 'resource' | 'ledgerView' | 'siblings'>): OwnedObject | undefined {
   const former = resource.annotations['portolan/moved-from'];
   if (former === undefined || siblings.has(resourceId('StoreInstall', former))) return undefined;
-  return onRecord(memory, 'StoreInstall', installKey(former));
+  return presentRecordOf(ledgerView, 'StoreInstall', installKey(former));
 }
 
 function restoredLedger(context: Context): Difference<InstallStep> {

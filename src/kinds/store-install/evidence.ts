@@ -10,9 +10,9 @@ import {
   absentSoFar,
   type ApplicationState,
   inDoubt,
-  type Memory,
+  type LedgerView,
   type Recording,
-  remembered,
+  ledgerRecordOf,
   type Resolution,
   type ResolveContext,
 } from '../reconciled.ts';
@@ -40,9 +40,9 @@ type Step<Type extends InstallStep['type']> = Extract<InstallStep, { type: Type 
  * The install groups and components there are now; without a listing, only their number. The listing may be older than
  * another install of the same run, so what the ledger has on record since counts as there.
  */
-export function preimage(step: InstallStep, live: InstallLive | undefined, memory: Memory): Json {
+export function preimage(step: InstallStep, live: InstallLive | undefined, ledgerView: LedgerView): Json {
   if (live === undefined || live.application === 'not-asked') return null;
-  const recorded = recordedComponents(memory);
+  const recorded = recordedComponents(ledgerView);
   const { componentCount, runningComponentCount } = live.application;
   const components = live.components !== 'not-asked' && live.components.readable ? live.components.value : undefined;
   const copies = asked(live.installed)
@@ -55,21 +55,21 @@ export function preimage(step: InstallStep, live: InstallLive | undefined, memor
     ...(components === undefined
       ? {}
       : {
-          groups: [...new Set([...groupsOf(components), ...recordedGroups(memory)])],
+          groups: [...new Set([...groupsOf(components), ...recordedGroups(ledgerView)])],
           components: [...new Set([...components.map((component) => component.serviceId), ...recorded])],
-          ...(step.type === 'upgrade' ? { images: imagesOf(componentsOf(step, components, memory)) } : {}),
+          ...(step.type === 'upgrade' ? { images: imagesOf(componentsOf(step, components, ledgerView)) } : {}),
         }),
   };
 }
 
-function recordedComponents({ objects }: Memory): string[] {
+function recordedComponents({ objects }: LedgerView): string[] {
   return objects
     .filter((object) => object.kind === 'StoreInstall')
     .flatMap((object) => (object.remoteAux['components'] ?? []) as readonly InstalledComponent[])
     .map((component) => component.serviceId);
 }
 
-function recordedGroups({ objects }: Memory): number[] {
+function recordedGroups({ objects }: LedgerView): number[] {
   return objects.flatMap(({ kind, remoteId }) =>
     kind === 'StoreInstall' && remoteId !== null ? [Number(remoteId)] : [],
   );
@@ -79,9 +79,9 @@ function recordedGroups({ objects }: Memory): number[] {
 function componentsOf(
   step: Step<'upgrade'>,
   components: readonly ComponentRecord[],
-  memory: Memory,
+  ledgerView: LedgerView,
 ): readonly ComponentRecord[] {
-  const mine = remembered(memory, 'StoreInstall', installKey(step.name));
+  const mine = ledgerRecordOf(ledgerView, 'StoreInstall', installKey(step.name));
   const recorded = (mine?.remoteAux['components'] ?? []) as readonly InstalledComponent[];
   const ids = new Set(recorded.map((component) => component.serviceId));
   const group = mine?.remoteId ?? null;
@@ -128,10 +128,10 @@ function upgradeSeen(
   step: Step<'upgrade'>,
   listed: readonly ComponentRecord[],
   before: Before | null,
-  { memory, intent }: ResolveContext,
+  { ledgerView, intent }: ResolveContext,
 ): Resolution {
   const images = before?.images ?? {};
-  const present = componentsOf(step, listed, memory);
+  const present = componentsOf(step, listed, ledgerView);
   const known = present.filter(({ serviceId }) => images[serviceId] !== undefined);
   if (known.length === 0)
     return inDoubt(
@@ -149,7 +149,7 @@ function upgradeSeen(
     ...(step.waitMs === undefined ? {} : { awaitingSinceMs: intent.createdMs }),
     ...buildMark(true, intent.createdMs),
   };
-  const prior = remembered(memory, 'StoreInstall', installKey(step.name));
+  const prior = ledgerRecordOf(ledgerView, 'StoreInstall', installKey(step.name));
   return { type: 'applied', recording: recordUpgrade(step, prior, awaiting), evidence: change };
 }
 
@@ -159,10 +159,10 @@ async function groupSeen(
   components: readonly ComponentRecord[],
   before: readonly number[],
   counts: string,
-  { reader, memory, intent }: ResolveContext,
+  { reader, ledgerView, intent }: ResolveContext,
 ): Promise<Resolution> {
   const present = groupsOf(components);
-  const recorded = memory.objects.filter((object) => object.kind === 'StoreInstall');
+  const recorded = ledgerView.objects.filter((object) => object.kind === 'StoreInstall');
   const ours = new Set(recorded.map((object) => object.remoteId));
   const fresh = present.filter((group) => !before.includes(group) && !ours.has(String(group)));
   const [only, second] = fresh;

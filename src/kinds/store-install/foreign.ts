@@ -18,7 +18,7 @@ export function presumedInstall({ resource }: Context): Difference<InstallStep> 
 }
 
 export function foreignInstall(context: Context, foreign: number): Difference<InstallStep> {
-  const { resource, live, permissions, memory } = context;
+  const { resource, live, permissions, ledgerView } = context;
   const { spec } = resource;
   const what = `the application already has ${foreign === 1 ? 'an install' : `${foreign} installs`} of model ${spec.model.id} that this ledger does not know`;
   if (!permissions.adopt(resource.id)) {
@@ -29,7 +29,7 @@ export function foreignInstall(context: Context, foreign: number): Difference<In
     );
   }
   // Several groups may be of other models: then it is this model's one install all the same, and its components are unknown.
-  const [first, second] = foreignGroups(live, memory.objects, spec.model.id);
+  const [first, second] = foreignGroups(live, ledgerView.objects, spec.model.id);
   const only = second === undefined ? first : undefined;
   if (foreign > 1)
     return hold(

@@ -1,5 +1,5 @@
 import { kindOf, type ReconciledKind } from '../../kinds/define.ts';
-import type { Memory, ScopeReader, ScopeReading, Step } from '../../kinds/reconciled.ts';
+import type { LedgerView, ScopeReader, ScopeReading, Step } from '../../kinds/reconciled.ts';
 import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import type { Action, ScopePlan } from '../../model/plan.ts';
 import type { DesiredState } from '../../model/resource.ts';
@@ -16,7 +16,7 @@ export interface ApplyInput {
   readonly actions: readonly Action[];
   readonly resources: DesiredState;
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly members: Membership;
   /** Makes sure that these readings are young enough to write upon. @throws PortolanError */
   readonly freshen: (readings: readonly ScopeReading[]) => Promise<Freshness>;
@@ -160,8 +160,10 @@ async function attempt(
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
     // What an earlier action recorded of the same object is built upon.
-    const objects = isFirst ? input.memory.objects : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
-    return { result: await run(world, input, { ...input.memory, objects }, chosen) };
+    const objects = isFirst
+      ? input.ledgerView.objects
+      : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
+    return { result: await run(world, input, { ...input.ledgerView, objects }, chosen) };
   } catch (error) {
     if (error instanceof OutcomeNotRecorded) return { result: error.result, error: error.ledgerError };
     if (!(error instanceof PortolanError)) throw error;
@@ -174,7 +176,7 @@ async function attempt(
 async function run(
   world: ApplyWorld,
   input: ApplyInput,
-  memory: Memory,
+  ledgerView: LedgerView,
   chosen: Pick<Execution, 'action' | 'kind' | 'stop'>,
 ): Promise<ActionResult> {
   const { action, kind } = chosen;
@@ -187,7 +189,7 @@ async function run(
     place: { scope, kind: kind.kind, resource: action.resource },
     resource: input.resources.get(action.resource),
     live: input.live.get(action.resource),
-    memory,
+    ledgerView,
     calls: { app: { team, region, appId }, stores: world.stores },
     freshReader: () => input.freshReader(),
   });

@@ -1,6 +1,6 @@
 import type { Obstacle } from '../../kinds/calls.ts';
 import type { ReconciledKind } from '../../kinds/define.ts';
-import { type CallContext, type Memory, remembered, type ScopeReader } from '../../kinds/reconciled.ts';
+import { type CallContext, type LedgerView, ledgerRecordOf, type ScopeReader } from '../../kinds/reconciled.ts';
 import { rememberSince } from '../../ledger/confirmation.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -42,7 +42,7 @@ export interface Execution {
   readonly place: ObjectPlace;
   readonly resource: Resource | undefined;
   readonly live: unknown;
-  readonly memory: Memory;
+  readonly ledgerView: LedgerView;
   readonly calls: CallContext;
   /** Makes a reader of the scope that has read nothing yet. */
   freshReader(): ScopeReader;
@@ -76,7 +76,7 @@ interface Sent {
  * @throws PortolanError of the ledger: nothing more may be sent then.
  */
 export async function execute(world: ApplyWorld, execution: Execution): Promise<ActionResult> {
-  const { action, kind, place, memory } = execution;
+  const { action, kind, place, ledgerView } = execution;
   let write: WriteRequest;
   let requestHash: string;
   try {
@@ -86,8 +86,8 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     if (!(error instanceof PortolanError) || error.disposition !== 'invalid') throw error;
     return failed(action, action.summary, { type: 'not-sent' }, { message: error.message }, error.remedy);
   }
-  const prior = remembered(memory, place.kind, action.object);
-  const preimage = kind.calls.preimage(action.step, execution.live, memory);
+  const prior = ledgerRecordOf(ledgerView, place.kind, action.object);
+  const preimage = kind.calls.preimage(action.step, execution.live, ledgerView);
   const obstacle = await obstacleTo(execution, preimage);
   if (obstacle !== undefined) return kept(action, write, obstacle);
   // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
@@ -209,12 +209,12 @@ async function refusedIfSeen(
   reason: RejectionReason,
 ): Promise<ActionResult> {
   const { execution } = sent;
-  const { action, kind, memory } = execution;
+  const { action, kind, ledgerView } = execution;
   const intent: Intent = { ...sent.intent, outcome: { ...answerJson(answer), refused: reason } };
   try {
     const seen = await observeTwice(
       world,
-      (reader) => kind.calls.resolve(action.step, { intent, reader, memory }),
+      (reader) => kind.calls.resolve(action.step, { intent, reader, ledgerView }),
       () => execution.freshReader(),
     );
     if (seen.type === 'rejected') return await refused(world, sent, answer, reason);

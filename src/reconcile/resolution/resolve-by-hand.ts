@@ -3,14 +3,14 @@ import { movedIntent, placeOf, recordedObject } from '../apply/journal.ts';
 import { startWindow } from './resolve.ts';
 import { settlingOf } from './settle.ts';
 import type { ApplyWorld } from '../apply/world.ts';
-import { remembered, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
+import { ledgerRecordOf, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type Scope } from '../../model/ids.ts';
 import type { Intent, OwnedObject } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { readMemory } from '../books.ts';
+import { readLedgerView } from '../books.ts';
 
 /** What a person says became of a request whose outcome nobody knows. */
 export type Decision =
@@ -138,15 +138,15 @@ async function toldApplied(
   const kind = world.kinds.get(place.kind);
   if (kind === undefined) throw unknownKind(intent, place.kind);
   const action = intent.action as unknown as Action;
-  const memory = await readMemory(world, scope, { ledgerKnown: true });
-  const prior = remembered(memory, place.kind, action.object);
+  const ledgerView = await readLedgerView(world, scope, { ledgerKnown: true });
+  const prior = ledgerRecordOf(ledgerView, place.kind, action.object);
   const { recording, warnings } = await kind.calls.told(action.step as Step, {
     prior,
     preimage: intent.preimage,
     resource: undefined,
     nowMs: world.clock.now(),
     id,
-    memory,
+    ledgerView,
     platform,
   });
   const source = sourceOf(intent);

@@ -1,4 +1,10 @@
-import { type Memory, remembered, type Resolution, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
+import {
+  type LedgerView,
+  ledgerRecordOf,
+  type Resolution,
+  type ScopeReader,
+  type Step,
+} from '../../kinds/reconciled.ts';
 import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { kindName, parseScopeKey, type Scope } from '../../model/ids.ts';
@@ -32,7 +38,7 @@ export async function resolveIntents(
   world: ApplyWorld,
   scope: Scope,
   intents: readonly Intent[],
-  memory: Memory,
+  ledgerView: LedgerView,
   resources: DesiredState,
   freshReader: () => ScopeReader,
 ): Promise<Doubts> {
@@ -49,10 +55,10 @@ export async function resolveIntents(
     }
     const resolution = await observeTwice(
       world,
-      (reader) => observeIntent(world.kinds, intent, memory, reader),
+      (reader) => observeIntent(world.kinds, intent, ledgerView, reader),
       freshReader,
     );
-    await decide(world, scope, intent, memory, resources.get(intent.resource), resolution);
+    await decide(world, scope, intent, ledgerView, resources.get(intent.resource), resolution);
     if (resolution.type === 'hold') pending.push({ intent, state: 'held', evidence: resolution.evidence });
     else decided = true;
   }
@@ -160,7 +166,7 @@ async function contradicted(world: ApplyWorld, scope: Scope, intent: Intent, evi
 async function observeIntent(
   kinds: ReconciledKinds,
   intent: Intent,
-  memory: Memory,
+  ledgerView: LedgerView,
   reader: ScopeReader,
 ): Promise<Resolution> {
   const name = kindName(intent.resource);
@@ -168,14 +174,14 @@ async function observeIntent(
   if (kind === undefined)
     return { type: 'hold', code: 'intent/unknown-kind', evidence: `this version does not know the kind ${name}` };
   const { step } = intent.action as unknown as Action;
-  return kind.calls.resolve(step as Step, { intent, reader, memory });
+  return kind.calls.resolve(step as Step, { intent, reader, ledgerView });
 }
 
 async function decide(
   world: ApplyWorld,
   scope: Scope,
   intent: Intent,
-  memory: Memory,
+  ledgerView: LedgerView,
   wanted: Resource | undefined,
   resolution: Decision,
 ): Promise<void> {
@@ -184,13 +190,13 @@ async function decide(
   const object: LedgerOperation[] = [];
   if (resolution.type === 'applied') {
     const { recording } = resolution;
-    const prior = remembered(memory, place.kind, recording.replaces ?? recording.naturalKey);
+    const prior = ledgerRecordOf(ledgerView, place.kind, recording.replaces ?? recording.naturalKey);
     const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
     if (isNews(row, prior)) object.push(...recordedObject(world, place, recording, prior));
   }
   if (resolution.type !== 'applied' && wasRefused(intent)) {
     const action = intent.action as unknown as Action;
-    const prior = remembered(memory, place.kind, action.object);
+    const prior = ledgerRecordOf(ledgerView, place.kind, action.object);
     const facts = { preimage: intent.preimage, resource: wanted, refusal: refusalIn(intent) };
     object.push({ op: 'put-object', object: failedObject(world, place, action, prior, facts) });
   }

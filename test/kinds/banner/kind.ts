@@ -7,7 +7,7 @@ import {
   type DiffContext,
   type Difference,
   noDifference,
-  onRecord,
+  presentRecordOf,
   type Recording,
   type StepProposal,
   type WithdrawBase,
@@ -180,7 +180,7 @@ const proposal = (verb: 'create' | 'update' | 'delete', step: BannerStep): StepP
 });
 
 function diff(context: DiffContext<BannerSpec, Live>): Difference<BannerStep> {
-  const { resource, live, memory, permissions } = context;
+  const { resource, live, ledgerView, permissions } = context;
   const { text } = resource.spec;
   const key = keyOf(resource.name);
   const held = (code: string, message: string, remedy: string): Difference<BannerStep> => ({
@@ -195,8 +195,8 @@ function diff(context: DiffContext<BannerSpec, Live>): Difference<BannerStep> {
     const step = proposal('create', { type: 'create', title: resource.name, text });
     return { ...noDifference, claims: [key], steps: [{ ...step, changes: [change] }] };
   }
-  const mine = onRecord(memory, 'Banner', key);
-  if (mine === undefined && memory.known && !permissions.adopt(resource.id))
+  const mine = presentRecordOf(ledgerView, 'Banner', key);
+  if (mine === undefined && ledgerView.known && !permissions.adopt(resource.id))
     return held('banner/not-ours', `banner ${resource.name} exists`, `Run apply --adopt ${resource.id}.`);
   if (banner.text === text)
     return {
