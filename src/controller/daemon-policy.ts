@@ -143,7 +143,7 @@ export class DaemonPolicy implements PassPolicy {
       throw error;
     }
     return {
-      settle: async (outcome) => {
+      release: async (outcome) => {
         reserved.confirm(new Set(sentOf(outcome).map(({ id }) => id)));
         await this.#saveAccount();
         await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), this.#revision);

@@ -156,7 +156,7 @@ export interface Difference<S extends Step = Step> {
   /** What steps of other resources are relied upon to provide; not provided, it is held. */
   readonly expects: readonly Omit<Need, 'met'>[];
   /** Objects that are as desired: what the ledger should say of them, without any write to the platform. */
-  readonly settled: readonly Recording[];
+  readonly inSync: readonly Recording[];
   /** Natural keys of objects the ledger lets go of, without any write to the platform. */
   readonly forget: readonly string[];
   /** Natural keys this resource speaks for; an object of ours that nobody speaks for is withdrawn. */
@@ -172,7 +172,7 @@ export const noDifference: Difference<never> = {
   deferred: [],
   waits: [],
   expects: [],
-  settled: [],
+  inSync: [],
   forget: [],
   claims: [],
   unchangedFields: 0,

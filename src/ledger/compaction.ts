@@ -131,7 +131,7 @@ export async function removeLines(
 }
 
 /** Removes settled intents and superseded snapshots that are older than the policy keeps. */
-export async function removeSettled(
+export async function removeDecided(
   db: Kysely<LedgerTables>,
   policy: CompactionPolicy,
 ): Promise<Omit<CompactionReport, 'history'>> {

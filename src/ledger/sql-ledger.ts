@@ -17,7 +17,7 @@ import {
   type RemovableLine,
   removedRanges,
   removeLines,
-  removeSettled,
+  removeDecided,
   sealingLines,
 } from './compaction.ts';
 import type { FileGuard } from './file-guard.ts';
@@ -172,7 +172,7 @@ export class SqlLedger implements Ledger {
     }
     const settled = await this.#write(async (executor) => {
       await this.#nextSerial(executor);
-      return removeSettled(executor, policy);
+      return removeDecided(executor, policy);
     });
     await this.#write(async () => this.#parts.shrink());
     return { history, ...settled };

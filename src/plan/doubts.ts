@@ -70,7 +70,7 @@ export function whatIsInDoubt({ intent }: DoubtfulIntent): string {
 export function doubtHold(doubt: DoubtfulIntent): HoldProposal {
   const { intent, state, evidence } = doubt;
   const what = whatIsInDoubt(doubt);
-  if (state === 'settling') {
+  if (state === 'in-window') {
     const until = new Date(intent.settleMs).toISOString();
     return {
       code: 'intent/settling',

@@ -38,8 +38,8 @@ export interface PlanInput {
 
 export interface DoubtfulIntent {
   readonly intent: Intent;
-  /** `settling`: too early to conclude. `due`: not looked at yet. `held`: observation could not decide, a person must. */
-  readonly state: 'settling' | 'due' | 'held';
+  /** `in-window`: too early to conclude. `due`: not looked at yet. `held`: observation could not decide, a person must. */
+  readonly state: 'in-window' | 'due' | 'held';
   readonly evidence: string;
   /** Until then nothing at all is sent for its scope: the platform may still be at work on it. */
   readonly scopeUntilMs?: EpochMs;
@@ -47,7 +47,7 @@ export interface DoubtfulIntent {
 
 /** What the ledger is to be told without any write to the platform. */
 export interface Bookkeeping {
-  readonly settled: readonly { readonly resource: ResourceId; readonly kind: string; readonly recording: Recording }[];
+  readonly inSync: readonly { readonly resource: ResourceId; readonly kind: string; readonly recording: Recording }[];
   readonly forget: readonly OwnedObject[];
 }
 
@@ -67,14 +67,14 @@ export function emptyDraft() {
     holds: [] as Hold[],
     notes: [] as Note[],
     waits: [] as Wait[],
-    settled: [] as Bookkeeping['settled'][number][],
+    inSync: [] as Bookkeeping['inSync'][number][],
     forget: [] as OwnedObject[],
     expects: [] as ({ readonly resource: ResourceId } & Difference['expects'][number])[],
     claimed: new Set<string>(),
     /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
     unread: new Set<ResourceId>(),
     /** Objects of which a comparison or a withdrawal has said what they are owed. */
-    settledOwed: new Set<string>(),
+    checkedObligations: new Set<string>(),
     unchangedFields: 0,
   };
 }

@@ -73,7 +73,7 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
     inSync: inSync(input, draft, resources, actions),
     unchangedFields: draft.unchangedFields,
   };
-  return { plan, bookkeeping: { settled: draft.settled, forget: draft.forget }, waits: draft.waits };
+  return { plan, bookkeeping: { inSync: draft.inSync, forget: draft.forget }, waits: draft.waits };
 }
 
 /** Resources that were compared and need nothing. */
@@ -123,7 +123,8 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   };
   const difference = kind.diff(context);
   if (difference.claims.length === 0) draft.unread.add(resource.id);
-  if (mode !== 'report') for (const claim of difference.claims) draft.settledOwed.add(`${resource.kind} ${claim}`);
+  if (mode !== 'report')
+    for (const claim of difference.claims) draft.checkedObligations.add(`${resource.kind} ${claim}`);
   if (mode === 'report' && difference.steps.length > 0) {
     const changes = difference.steps.flatMap((step) =>
       step.changes.map((change) => attributed(input, resource.kind, change.object ?? step.object, change)),
@@ -143,14 +144,14 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   const taken =
     doubt === undefined
       ? reported
-      : { ...reported, holds: isAnotherName ? [doubtHold(doubt)] : [], notes: [], settled: [] };
+      : { ...reported, holds: isAnotherName ? [doubtHold(doubt)] : [], notes: [], inSync: [] };
   const other = doubt === undefined ? otherCopyHold(input, kind, difference) : undefined;
   take(
     input,
     draft,
     kind,
     resource.id,
-    other === undefined ? taken : { ...taken, holds: [other], notes: [], settled: [] },
+    other === undefined ? taken : { ...taken, holds: [other], notes: [], inSync: [] },
   );
 }
 
@@ -190,7 +191,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
       draft.forget.push(object);
       continue;
     }
-    draft.settledOwed.add(`${object.kind} ${object.naturalKey}`);
+    draft.checkedObligations.add(`${object.kind} ${object.naturalKey}`);
     take(input, draft, kind, object.resource, kind.withdraw(object, withdrawContext(input, kind)));
   }
 }
@@ -200,7 +201,7 @@ function draftOwed(input: PlanInput, draft: Draft): void {
   for (const object of input.ledgerView.objects) {
     const kind = input.kinds.get(object.kind);
     if (kind?.owed === undefined || object.obligation === null || object.source !== input.source) continue;
-    if (draft.settledOwed.has(`${object.kind} ${object.naturalKey}`)) continue;
+    if (draft.checkedObligations.has(`${object.kind} ${object.naturalKey}`)) continue;
     const difference = kind.owed(object, withdrawContext(input, kind));
     if (difference !== undefined) take(input, draft, kind, object.resource, difference);
   }
@@ -227,12 +228,12 @@ function take(
   for (const deferred of difference.deferred) draft.deferred.push({ resource, ...deferred });
   for (const wait of difference.waits) draft.waits.push({ resource, ...wait });
   for (const expected of difference.expects) draft.expects.push({ resource, ...expected });
-  for (const recording of difference.settled) {
+  for (const recording of difference.inSync) {
     // While a write to it is in doubt, what is seen is not what it will be: what it is owed stays on record.
     const uid = objectUid(input.source, scopeKey(input.scope), kind.kind, recording.naturalKey);
     const isOwing = ledgerRecordOf(input.ledgerView, kind.kind, recording.naturalKey)?.obligation != null;
     if (isOwing && input.inDoubt.some(({ intent }) => intent.uid === uid)) continue;
-    draft.settled.push({ resource, kind: kind.kind, recording });
+    draft.inSync.push({ resource, kind: kind.kind, recording });
   }
   for (const key of difference.forget) {
     const object = ledgerRecordOf(input.ledgerView, kind.kind, key);

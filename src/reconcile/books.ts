@@ -29,7 +29,7 @@ export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promis
 /** What the ledger should be told; nothing where it knows it all. */
 export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
-  for (const { resource, kind, recording } of prepared.bookkeeping.settled) {
+  for (const { resource, kind, recording } of prepared.bookkeeping.inSync) {
     const place: ObjectPlace = { scope: prepared.scope, kind, resource };
     const prior = ledgerRecordOf(prepared.ledgerView, kind, recording.naturalKey);
     const replaced =

@@ -34,7 +34,7 @@ export type Admission = 'go' | 'look' | Pause;
 
 export interface Reservation {
   /** Gives back what was not needed. */
-  settle(outcome: Outcome): Promise<void>;
+  release(outcome: Outcome): Promise<void>;
 }
 
 export type Next =
@@ -42,10 +42,10 @@ export type Next =
   | { readonly untilMs: EpochMs; readonly sleepMs: number; readonly message: string; readonly signal: AbortSignal };
 
 /** For those who need no allowance. */
-export const unlimited: Reservation = { async settle() {} };
+export const unlimited: Reservation = { async release() {} };
 
 export function isReserved(answer: Reservation | readonly Refusal[]): answer is Reservation {
-  return 'settle' in answer;
+  return 'release' in answer;
 }
 
 /** An observation with what the guards say to it. */

@@ -47,7 +47,7 @@ async function pass(
     if (!isReserved(reservation)) return refusedBy(reservation, prepared);
 
     const outcome = await rounds(prepared, world, options, policy);
-    await reservation.settle(outcome);
+    await reservation.release(outcome);
     return outcome;
   } catch (error) {
     // Everything thrown on purpose is reported for its application alone; anything else is a bug and ends the process.

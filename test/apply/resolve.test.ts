@@ -50,7 +50,7 @@ test('before its window is over nobody looks, and nothing is concluded', async (
   const doubts = await resolve(world, [intent]);
   expect(doubts).toEqual({
     decided: false,
-    pending: [{ intent, state: 'settling', evidence: '', scopeUntilMs: nowMs + 1 }],
+    pending: [{ intent, state: 'in-window', evidence: '', scopeUntilMs: nowMs + 1 }],
   });
   expect(world.intents()).toEqual([intent]);
 });
@@ -69,7 +69,7 @@ test.for([
   world.clock.advance(passedMs);
   const settling = {
     intent,
-    state: 'settling',
+    state: 'in-window',
     evidence: '',
     ...(waits ? { scopeUntilMs: startMs + timing.settleTargetStateMs } : {}),
   };
@@ -90,11 +90,11 @@ test.for([
   const untilMs = fromMs + timing.settleCreationMs;
   const begun = { ...intent, state: 'unknown', settleMs: untilMs, settleMark: `boot-2 ${untilMs}` };
   const pending = [
-    { intent: begun, state: 'settling', evidence: '', scopeUntilMs: fromMs + timing.settleTargetStateMs },
+    { intent: begun, state: 'in-window', evidence: '', scopeUntilMs: fromMs + timing.settleTargetStateMs },
   ];
   // Whoever may not write says the same of it.
   expect(unresolvedIntents([intent], timing, world.clock)).toMatchObject([
-    { state: 'settling', intent: { settleMs: untilMs }, scopeUntilMs: pending[0]?.scopeUntilMs },
+    { state: 'in-window', intent: { settleMs: untilMs }, scopeUntilMs: pending[0]?.scopeUntilMs },
   ]);
   expect(world.intents()).toEqual([intent]);
   expect(await resolve(world, [intent])).toEqual({ decided: false, pending });
@@ -200,7 +200,7 @@ test('a wall clock that jumps ahead while a window begins ends neither the windo
   };
   const { pending } = await resolve(world, [intent]);
   const untilMs = world.clock.now() + timing.settleTargetStateMs + timing.sendWithinMs;
-  expect(pending).toMatchObject([{ state: 'settling', intent: { settleMs: untilMs }, scopeUntilMs: untilMs }]);
+  expect(pending).toMatchObject([{ state: 'in-window', intent: { settleMs: untilMs }, scopeUntilMs: untilMs }]);
 });
 
 test.for([
@@ -267,7 +267,7 @@ test('each intent is decided by itself', async () => {
   world.clock.advance(timing.settleTargetStateMs);
   const doubts = await resolve(world, [later, early], [{}]);
   expect(doubts.decided).toBe(true);
-  expect(doubts.pending).toMatchObject([{ intent: { id: 'intent-2' }, state: 'settling' }]);
+  expect(doubts.pending).toMatchObject([{ intent: { id: 'intent-2' }, state: 'in-window' }]);
 });
 
 test.for<readonly [string, Intent['outcome'], number]>([

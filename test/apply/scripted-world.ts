@@ -1,7 +1,7 @@
 import type { Readable, Reading } from '../../src/model/reading.ts';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import type { Execution } from '../../src/reconcile/apply/execute.ts';
-import { settleWindow } from '../../src/reconcile/resolution/settle.ts';
+import { settleWindow } from '../../src/reconcile/resolution/settle-window.ts';
 import type { ApplyEvent, ApplyWorld } from '../../src/reconcile/apply/world.ts';
 import { componentKind } from '../../src/kinds/component/index.ts';
 import type { CallContext, LedgerView, ScopeReader } from '../../src/kinds/reconciled.ts';

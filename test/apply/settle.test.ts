@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { settleWindow, settleWindowMs, settling, settlingOf } from '../../src/reconcile/resolution/settle.ts';
+import {
+  settleWindow,
+  settleWindowMs,
+  settleState,
+  settleStateOf,
+} from '../../src/reconcile/resolution/settle-window.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
@@ -11,18 +16,18 @@ test('a window is over when its time has passed, and not before', () => {
   const clock = new VirtualClock();
   const window = settleWindow(clock, LENGTH_MS);
   clock.advance(LENGTH_MS - 1);
-  expect(settling(window, clock)).toEqual({ type: 'until', untilMs: clock.now() + 1 });
+  expect(settleState(window, clock)).toEqual({ type: 'until', untilMs: clock.now() + 1 });
   clock.advance(1);
-  expect(settling(window, clock)).toEqual({ type: 'over' });
+  expect(settleState(window, clock)).toEqual({ type: 'over' });
 });
 
 test.for([YEAR_MS, -YEAR_MS])('a wall clock that jumps by %d ms neither ends a window nor prolongs it', (jumpMs) => {
   const clock = new VirtualClock();
   const window = settleWindow(clock, LENGTH_MS);
   clock.jump(jumpMs);
-  expect(settling(window, clock)).toEqual({ type: 'until', untilMs: clock.now() + LENGTH_MS });
+  expect(settleState(window, clock)).toEqual({ type: 'until', untilMs: clock.now() + LENGTH_MS });
   clock.advance(LENGTH_MS);
-  expect(settling(window, clock)).toEqual({ type: 'over' });
+  expect(settleState(window, clock)).toEqual({ type: 'over' });
 });
 
 test('after another start of the machine nobody knows how long it was, so the window begins anew', () => {
@@ -30,15 +35,15 @@ test('after another start of the machine nobody knows how long it was, so the wi
   const window = settleWindow(clock, LENGTH_MS);
   clock.advance(LENGTH_MS * 2);
   clock.reboot();
-  expect(settling(window, clock)).toEqual({ type: 'restarted' });
+  expect(settleState(window, clock)).toEqual({ type: 'restarted' });
 });
 
 test('where the start of the machine cannot be told, the wall clock decides', () => {
   const clock = new VirtualClock();
   const window = { settleMs: clock.now() + LENGTH_MS, settleMark: '' };
-  expect(settling(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs });
+  expect(settleState(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs });
   clock.jump(LENGTH_MS);
-  expect(settling(window, clock)).toEqual({ type: 'over' });
+  expect(settleState(window, clock)).toEqual({ type: 'over' });
 });
 
 test('a window begun where the start of the machine cannot be told has no mark', () => {
@@ -56,7 +61,7 @@ test.for([
   const clock = new VirtualClock();
   const window = settleWindow(clock, LENGTH_MS);
   clock.jump(jumpMs);
-  expect(settling(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs + movedMs });
+  expect(settleState(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs + movedMs });
 });
 
 test.for([
@@ -71,6 +76,6 @@ test.for([
 test('the window of an intent that is open still begins when somebody finds it', () => {
   const clock = new VirtualClock();
   const intent = { state: 'open', settleMs: 0, settleMark: '' } as Intent;
-  expect(settlingOf(intent, clock)).toEqual({ type: 'restarted' });
-  expect(settlingOf({ ...intent, state: 'unknown' }, clock)).toEqual({ type: 'over' });
+  expect(settleStateOf(intent, clock)).toEqual({ type: 'restarted' });
+  expect(settleStateOf({ ...intent, state: 'unknown' }, clock)).toEqual({ type: 'over' });
 });

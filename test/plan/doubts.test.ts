@@ -28,7 +28,7 @@ const outer = { field: 'outer', path: 'ports[8080].outer', before: false, after:
 test.for<readonly [string, Partial<DoubtfulIntent>, object]>([
   [
     'waits for its window',
-    { state: 'settling', intent: doubtOf({ settleMs: SETTLE_MS }).intent },
+    { state: 'in-window', intent: doubtOf({ settleMs: SETTLE_MS }).intent },
     {
       code: 'intent/settling',
       message: `${SENT}; it may still arrive, so nothing is concluded or sent before 2026-01-02T03:04:05.000Z`,
@@ -119,7 +119,7 @@ test.for<readonly [string, string, string, readonly string[]]>([
 });
 
 test('while the platform may still be at work for an application, everything in it waits', () => {
-  const doubt = doubtOf({ settleMs: SETTLE_MS }, { state: 'settling', scopeUntilMs: SCOPE_MS });
+  const doubt = doubtOf({ settleMs: SETTLE_MS }, { state: 'in-window', scopeUntilMs: SCOPE_MS });
   const other = stepOf(resourceId('Component', 'api'), 'ports/80/open_inner', {
     object: 'port/t/80',
     changes: [outer],
@@ -260,7 +260,7 @@ test('with any intents in doubt each step is either left or held, and nothing on
     maxLength: 6,
   });
   const doubts = fc.array(
-    fc.record({ object: keys, state: fc.constantFrom('settling', 'due', 'held'), scopeWaits: fc.boolean() }),
+    fc.record({ object: keys, state: fc.constantFrom('in-window', 'due', 'held'), scopeWaits: fc.boolean() }),
     { maxLength: 2 },
   );
   fc.assert(

@@ -28,7 +28,7 @@ test('what is as wanted is in sync, and nothing else is said of it', () => {
   const input = wanting({
     'Also/b': { found: { unchangedFields: 2 } },
     'Also/a': { found: {} },
-    'First/z': { found: { unchangedFields: 3, settled: [recording] } },
+    'First/z': { found: { unchangedFields: 3, inSync: [recording] } },
     'Application/shop': { found: {} },
   });
   expect(planScope(input)).toStrictEqual({
@@ -42,7 +42,7 @@ test('what is as wanted is in sync, and nothing else is said of it', () => {
       inSync: ['First/z', 'Also/a', 'Also/b'],
       unchangedFields: 5,
     },
-    bookkeeping: { settled: [{ resource: 'First/z', kind: 'First', recording }], forget: [] },
+    bookkeeping: { inSync: [{ resource: 'First/z', kind: 'First', recording }], forget: [] },
     waits: [],
   });
   expect(seen.map((context) => context.resource.id)).toEqual(['First/z', 'Also/a', 'Also/b']);

@@ -65,13 +65,13 @@ test.for<readonly [string, Partial<Intent>, Found, readonly string[], number]>([
   const live = {
     holds: [holdOf('test/not-ours')],
     notes: [{ code: 'test/adopted', message: 'adopted' }],
-    settled: [row('First/a', 'a')],
+    inSync: [row('First/a', 'a')],
     ...found,
   };
   const { plan, bookkeeping } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt }));
   expect(plan.holds.map(({ code }) => code)).toEqual(codes);
   expect(plan.notes).toHaveLength(said);
-  expect(bookkeeping.settled).toHaveLength(said);
+  expect(bookkeeping.inSync).toHaveLength(said);
 });
 
 test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject[]]>([
@@ -87,13 +87,13 @@ test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject
   'behind an install in doubt, what is found for another resource that %s is held: %j',
   ([, isHeld, intent, found, objects]) => {
     const inDoubt = [doubtOf({ uid: 'x', resource: 'First/a', idempotence: 'duplicate-accepting', ...intent })];
-    const live = { notes: [{ code: 'test/adopted', message: 'adopted' }], settled: [row('First/b', 'b')], ...found };
+    const live = { notes: [{ code: 'test/adopted', message: 'adopted' }], inSync: [row('First/b', 'b')], ...found };
     const input = wanting({ 'First/b': { found: live } }, { inDoubt, ledgerView: memoryOf(...objects) });
     const { plan, bookkeeping } = planScope(input);
     expect(plan.holds.some(({ code, resource }) => code === 'test/may-be-a-copy' && resource === 'First/b')).toBe(
       isHeld,
     );
     expect(plan.notes).toHaveLength(isHeld ? 0 : 1);
-    expect(bookkeeping.settled).toHaveLength(isHeld ? 0 : 1);
+    expect(bookkeeping.inSync).toHaveLength(isHeld ? 0 : 1);
   },
 );

@@ -314,7 +314,7 @@ export const mutants: readonly Mutant[] = [
   })),
   differing('the ledger learns nothing of what is as wished', 'HttpGatewayRule', (difference) => ({
     ...difference,
-    settled: [],
+    inSync: [],
   })),
   clocked('settle windows go by the wall clock', (clock) => ({
     ...clock,

@@ -240,7 +240,7 @@ async function applyAll(
     error,
   }));
   const policyOf = isAgreedTo(agreement) ? agreedPlan : interactive;
-  const waiting = { clock: surroundings.clock, signal: surroundings.signal, forSettling: options.wait === true };
+  const waiting = { clock: surroundings.clock, signal: surroundings.signal, forDoubts: options.wait === true };
   const queue = new PQueue({ concurrency: session.flags.parallelism });
   await queue.addAll(
     survey.prepared.map((prepared) => async () => {

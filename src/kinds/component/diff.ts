@@ -38,7 +38,7 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const { staying: _staying, ...difference } = diffPorts(observed, () => removalMarks(context.resource));
   return {
     ...difference,
-    settled: settledObjects(observed, difference),
+    inSync: objectsInSync(observed, difference),
     claims: [componentKey(serviceId), ...ports, ...difference.forget],
   };
 }
@@ -188,7 +188,7 @@ function mergeSteps(
 }
 
 /** The component itself, listed ports that need nothing, and others that owe nothing any more: known from now on. */
-function settledObjects(context: ObservedContext, difference: Difference<ComponentStep>): Recording[] {
+function objectsInSync(context: ObservedContext, difference: Difference<ComponentStep>): Recording[] {
   const { live: observed, resource } = context;
   const { spec } = resource;
   const busy = new Set(difference.steps.map((step) => step.object));

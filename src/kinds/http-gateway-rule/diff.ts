@@ -154,7 +154,7 @@ function diffUnseen(context: ObservedContext, mine: OwnedObject | undefined): Di
     const message = `rule ${name} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
     const recording = recordingOf(context, context.live.serviceId, naturalKey, remoteId, mine);
     const settled = { ...recording, remoteAux: { ...remoteAux, ...recording.remoteAux }, origin, state };
-    return { ...noting('rule/adopted', message), unchangedFields, settled: [settled] };
+    return { ...noting('rule/adopted', message), unchangedFields, inSync: [settled] };
   }
   return holding({
     code: 'rule/cannot-update',
@@ -171,7 +171,7 @@ function takenUnseen(context: ObservedContext, mine: OwnedObject): Difference<Ru
     const message = `rule ${where(spec)} is adopted unseen: this server cannot show what it holds`;
     const recording = recordingOf(context, context.live.serviceId, mine.naturalKey, null, mine);
     const settled: Recording = { ...recording, origin: 'adopted', state: 'unverified' };
-    return { ...noting('rule/adopted', message), settled: [settled] };
+    return { ...noting('rule/adopted', message), inSync: [settled] };
   }
   const answer = refusalOf(mine)?.message;
   return holding({

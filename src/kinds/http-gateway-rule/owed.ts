@@ -71,12 +71,12 @@ export function fulfilOwed(object: OwnedObject, context: WithdrawContext): Diffe
   const isThere = rules.value.some(({ ruleId }) => ruleId === former);
   if (isThere) {
     const { obligation, waits } = stillOwed(object, former, nowMs);
-    return { ...noDifference, settled: [recordedAs(object, { obligation })], waits };
+    return { ...noDifference, inSync: [recordedAs(object, { obligation })], waits };
   }
   const other = rules.value.find((candidate) => ruleKey(candidate) === ruleKey(rule));
   if (other !== undefined) {
     const message = `rule ${where(rule)} was deleted to be created again, and exists again as ${other.ruleId}, which Portolan did not create`;
-    return { ...noting('rule/exists-again', message), settled: [recordedAs(object, { obligation: null })] };
+    return { ...noting('rule/exists-again', message), inSync: [recordedAs(object, { obligation: null })] };
   }
   const port = ports.get(rule.serviceId)?.find((candidate) => candidate.port === rule.port);
   if (port?.outer !== true) {

@@ -106,7 +106,7 @@ function standing(
   row: OwnedObject | undefined,
   key: string,
   held: readonly RawChange[],
-): Pick<Difference, 'waits' | 'notes' | 'settled'> {
+): Pick<Difference, 'waits' | 'notes' | 'inSync'> {
   const { ledgerView, nowMs } = context;
   const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);
   const recording = recordingOf(context, context.live.serviceId, key, present.ruleId, mine, held);
@@ -120,7 +120,7 @@ function standing(
   };
   const isAdopted = row === undefined && ledgerView.known;
   const notes = isAdopted ? [adoption(context, present)] : assumption(context, mine);
-  return { waits, notes, settled: ledgerView.known ? [settled] : [] };
+  return { waits, notes, inSync: ledgerView.known ? [settled] : [] };
 }
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {

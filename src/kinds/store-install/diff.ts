@@ -61,7 +61,7 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
     unchangedFields: 3,
     ...standing,
     holds: [...beside(context), ...(standing.holds ?? [])],
-    ...(isUp ? { settled: [settledInstall(mine, live)] } : {}),
+    ...(isUp ? { inSync: [installInSync(mine, live)] } : {}),
   };
 }
 
@@ -132,7 +132,7 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   };
 }
 
-function settledInstall(mine: OwnedObject, { builds }: InstallLive): Recording {
+function installInSync(mine: OwnedObject, { builds }: InstallLive): Recording {
   const { awaitingSinceMs: _done, ...remoteAux } = isBuilt(builds) ? withoutBuildMark(mine.remoteAux) : mine.remoteAux;
   return recordedAs(mine, { remoteAux, state: 'present', obligation: null });
 }
@@ -202,7 +202,7 @@ function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Diff
       'install/version-adopted',
       `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
     ),
-    settled: [{ ...settledInstall(mine, live), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
+    inSync: [{ ...installInSync(mine, live), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
     unchangedFields: 3,
   };
 }
@@ -322,7 +322,7 @@ function renamedFrom(context: Context): Difference<InstallStep> | undefined {
     return undefined;
   return {
     ...noting('install/renamed', `${old.resource} is on record under its new name ${resource.id}`),
-    settled: [{ ...settledInstall(old, live), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
+    inSync: [{ ...installInSync(old, live), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
     claims: [old.naturalKey],
   };
 }

@@ -46,7 +46,7 @@ export function foreignInstall(context: Context, foreign: number): Difference<In
       'install/adopted',
       `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
     ),
-    settled: [
+    inSync: [
       {
         naturalKey: installKey(resource.name),
         remoteId: only === undefined ? null : String(only),

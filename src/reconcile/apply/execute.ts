@@ -32,7 +32,7 @@ import {
 } from './journal.ts';
 import type { ActionResult, FailureReason, SkipReason } from '../../plan/result.ts';
 import { observeTwice } from '../resolution/resolve.ts';
-import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from '../resolution/settle.ts';
+import { scopeFreeMs, type SettleWindow, settleWindow, settleWindowMs } from '../resolution/settle-window.ts';
 import type { ApplyWorld } from './world.ts';
 
 /** One action with everything its kind wants to know. */

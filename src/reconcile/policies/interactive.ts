@@ -21,7 +21,7 @@ export interface Waiting {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   /** For writes in doubt, too. */
-  readonly forSettling: boolean;
+  readonly forDoubts: boolean;
 }
 
 export interface InteractiveOptions {
@@ -83,7 +83,7 @@ async function reserve(
   const expenses = expensesOf(kinds, prepared, actions, source);
   const refusals = await budget.spend(platform, expenses, by, allowed !== undefined);
   if (refusals.length > 0) return refusals;
-  return { settle: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope), by) };
+  return { release: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope), by) };
 }
 
 /** Who goes on outside of a window says why, and the history keeps it. */
@@ -100,12 +100,12 @@ async function recordIgnoredWindow(
 }
 
 /** What is worth waiting for, and when to look again. */
-function nextOf(outcome: Outcome, { clock, signal, forSettling }: Waiting): Next {
+function nextOf(outcome: Outcome, { clock, signal, forDoubts }: Waiting): Next {
   if (outcome.type !== 'ended' || outcome.error !== undefined || signal.aborted) return 'end';
   const nowMs = clock.now();
   const [wait] = outcome.waits;
   if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: LOOK_EVERY_MS, signal };
-  if (!forSettling) return 'end';
+  if (!forDoubts) return 'end';
   const held = outcome.plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs]));
   // One whose time is over was looked at: a person decides it.
   const doubtful = outcome.results.flatMap((result) =>

@@ -1,7 +1,7 @@
 import { forgetSince } from '../../ledger/confirmation.ts';
 import { movedIntent, placeOf, recordedObject } from '../apply/journal.ts';
 import { startWindow } from './resolve.ts';
-import { settlingOf } from './settle.ts';
+import { settleStateOf } from './settle-window.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { ledgerRecordOf, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
@@ -112,7 +112,7 @@ async function earlyWarnings(
   intent: Intent,
   force: boolean,
 ): Promise<readonly string[]> {
-  const left = settlingOf(intent, world.clock);
+  const left = settleStateOf(intent, world.clock);
   if (left.type === 'over') return [];
   const what = `intent ${intent.id}, ${intent.operation} of ${intent.resource}, may still reach the platform`;
   if (force) return [`${what}; it was resolved all the same, because of --force`];

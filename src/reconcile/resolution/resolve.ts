@@ -16,7 +16,7 @@ import { asksToWait } from '../../platform/classifier.ts';
 import { type AnswerSummary, answerText } from '../../platform/verdict.ts';
 import type { DoubtfulIntent } from '../../plan/draft.ts';
 import { failedObject, isNews, movedIntent, placeOf, recordedObject, toObject } from '../apply/journal.ts';
-import { scopeFreeMs, settleWindow, settlingOf, windowLeftMs } from './settle.ts';
+import { scopeFreeMs, settleWindow, settleStateOf, windowLeftMs } from './settle-window.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 
 type Decision = Exclude<Resolution, { type: 'absent-so-far' }>;
@@ -45,12 +45,12 @@ export async function resolveIntents(
   const pending: DoubtfulIntent[] = [];
   let decided = false;
   for (const found of intents) {
-    const begins = settlingOf(found, world.clock).type === 'restarted';
+    const begins = settleStateOf(found, world.clock).type === 'restarted';
     const intent = begins ? await startWindow(world, scope, found) : found;
     // Asked again, because the wall clock may have jumped while the ledger was written.
-    const left = settlingOf(intent, world.clock);
+    const left = settleStateOf(intent, world.clock);
     if (left.type === 'until') {
-      pending.push(settlingDoubt({ ...intent, settleMs: left.untilMs }, world.timing, world.clock.now()));
+      pending.push(doubtInWindow({ ...intent, settleMs: left.untilMs }, world.timing, world.clock.now()));
       continue;
     }
     const resolution = await observeTwice(
@@ -72,16 +72,16 @@ export function unresolvedIntents(
   clock: ApplyWorld['clock'],
 ): readonly DoubtfulIntent[] {
   return intents.map((intent): DoubtfulIntent => {
-    const left = settlingOf(intent, clock);
+    const left = settleStateOf(intent, clock);
     if (left.type === 'over') return { intent, state: 'due', evidence: '' };
     const untilMs = left.type === 'until' ? left.untilMs : clock.now() + windowLeftMs(intent, timing);
-    return settlingDoubt({ ...intent, settleMs: untilMs }, timing, clock.now());
+    return doubtInWindow({ ...intent, settleMs: untilMs }, timing, clock.now());
   });
 }
 
-function settlingDoubt(intent: Intent, timing: ApplyWorld['timing'], nowMs: number): DoubtfulIntent {
+function doubtInWindow(intent: Intent, timing: ApplyWorld['timing'], nowMs: number): DoubtfulIntent {
   const scopeUntilMs = scopeFreeMs(intent.settleMs, intent.idempotence, timing);
-  return { intent, state: 'settling', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
+  return { intent, state: 'in-window', evidence: '', ...(nowMs < scopeUntilMs ? { scopeUntilMs } : {}) };
 }
 
 /**
@@ -94,7 +94,7 @@ export async function startWindows(
 ): Promise<void> {
   for (const intent of await world.ledger.intents({ states: ['open', 'unknown'] })) {
     const scope = parseScopeKey(intent.scope);
-    if (settlingOf(intent, world.clock).type !== 'restarted') continue;
+    if (settleStateOf(intent, world.clock).type !== 'restarted') continue;
     if (scope?.platform !== world.client.name || scope.region !== region || scope.appId !== appId) continue;
     await startWindow(world, scope, intent);
   }

@@ -203,7 +203,7 @@ function diff(context: DiffContext<BannerSpec, Live>): Difference<BannerStep> {
       ...noDifference,
       claims: [key],
       unchangedFields: 1,
-      settled: [recordingOf(banner, { origin: mine?.origin ?? 'adopted' })],
+      inSync: [recordingOf(banner, { origin: mine?.origin ?? 'adopted' })],
     };
   const step = proposal('update', { type: 'update', id: banner.id, title: resource.name, text });
   return { ...noDifference, claims: [key], steps: [{ ...step, changes: [{ ...change, before: banner.text }] }] };

@@ -152,7 +152,7 @@ export const driverMutants: readonly DriverMutant[] = [
   },
   {
     name: 'an install in doubt does not wait for its settle window',
-    file: 'reconcile/resolution/settle.ts',
+    file: 'reconcile/resolution/settle-window.ts',
     find: '      return timing.settleInstallMs;',
     replace: '      return 0;',
     rightly: ['I-ONCE', 'I-SETTLE'],

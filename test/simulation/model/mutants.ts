@@ -18,7 +18,7 @@ export const modelMutants: readonly ModelMutant[] = [
   driver('an approval is used twice', 'remove both with an approval, beyond the budget', 1, 'I-BUDGET'),
   {
     name: 'no settle window at all',
-    file: 'reconcile/resolution/settle.ts',
+    file: 'reconcile/resolution/settle-window.ts',
     find: '  switch (idempotence) {',
     replace: '  if (timing) return 0;\n  switch (idempotence) {',
     rightly: ['I-SETTLE', 'I-ONCE', 'L-CONV'],
@@ -81,7 +81,7 @@ export const modelMutants: readonly ModelMutant[] = [
   },
   {
     name: 'what was under way when it was overtaken is settled at once',
-    file: 'reconcile/resolution/settle.ts',
+    file: 'reconcile/resolution/settle-window.ts',
     find: "  return settleWindowMs(idempotence, timing) + (state === 'open' ? timing.sendWithinMs : 0);",
     replace: "  return state === 'open' ? 0 : settleWindowMs(idempotence, timing);",
     rightly: ['I-SETTLE', 'I-ONCE', 'L-CONV'],

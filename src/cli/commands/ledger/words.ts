@@ -7,7 +7,7 @@ import { renderTable } from '../../terminal/table.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { fit, shellWord } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
-import { type Settling, settlingOf, windowLeftMs } from '../../../reconcile/resolution/settle.ts';
+import { type SettleState, settleStateOf, windowLeftMs } from '../../../reconcile/resolution/settle-window.ts';
 import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
 import type { Action } from '../../../model/plan.ts';
 import { unreachable } from '../../../model/unreachable.ts';
@@ -119,14 +119,14 @@ export function doubtText(intent: Intent, view: DoubtView): string {
     `  ${id}  ${operation} for ${resource} in ${scope}`,
     ...(summary === undefined ? [] : [`    change      ${summary}`]),
     `    sent        ${instant(createdMs)}${intent.state === 'open' ? ', and its process has recorded no outcome' : ''}`,
-    `    window      ${settleWindowText(intent, settlingOf(intent, view.clock), view.timing)}`,
+    `    window      ${settleWindowText(intent, settleStateOf(intent, view.clock), view.timing)}`,
     `    applied     ${applied}`,
     `    not applied ${notApplied}`,
   ];
   return lines.map((line) => `${safeLine(line)}\n`).join('');
 }
 
-function settleWindowText(intent: Intent, left: Settling, timing: Timing): string {
+function settleWindowText(intent: Intent, left: SettleState, timing: Timing): string {
   switch (left.type) {
     case 'over':
       return `over since ${instant(intent.settleMs)}: the next apply observes the platform and decides the outcome, if possible`;
@@ -141,7 +141,7 @@ function settleWindowText(intent: Intent, left: Settling, timing: Timing): strin
 
 /** Returns the same as JSON. `at` is null until the settle window has started. */
 export function doubtJson(intent: Intent, { options, clock }: DoubtView): object {
-  const left = settlingOf(intent, clock);
+  const left = settleStateOf(intent, clock);
   const atMs = left.type === 'until' ? left.untilMs : left.type === 'over' ? intent.settleMs : undefined;
   return {
     ...intent,

@@ -44,7 +44,7 @@ export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
 }
 
 /** Where an intent without an outcome is on its way to being settled. */
-export type Settling =
+export type SettleState =
   | { readonly type: 'over' }
   | { readonly type: 'until'; readonly untilMs: EpochMs }
   | { readonly type: 'restarted' };
@@ -53,7 +53,7 @@ export type Settling =
  * Whether an intent's window is over. Time since boot decides, because a wall clock that jumps ahead would end the
  * window too early. After another start of the machine nothing is known of the time between: the window begins anew.
  */
-export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): Settling {
+export function settleState(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): SettleState {
   const nowMs = clock.now();
   if (intent.settleMark === '')
     return nowMs >= intent.settleMs ? { type: 'over' } : { type: 'until', untilMs: intent.settleMs };
@@ -67,7 +67,7 @@ export function settling(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock:
   return { type: 'until', untilMs: Math.abs(untilMs - intent.settleMs) < CLOCKS_AGREE_MS ? intent.settleMs : untilMs };
 }
 
-/** As `settling`, for an intent that may be open still: the process that sent it did not live to begin a window. */
-export function settlingOf(intent: Intent, clock: Clock): Settling {
-  return intent.state === 'open' ? { type: 'restarted' } : settling(intent, clock);
+/** As `settleState`, for an intent that may be open still: the process that sent it did not live to begin a window. */
+export function settleStateOf(intent: Intent, clock: Clock): SettleState {
+  return intent.state === 'open' ? { type: 'restarted' } : settleState(intent, clock);
 }
