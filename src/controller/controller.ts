@@ -220,7 +220,8 @@ export class Controller {
       await this.#options.clock.sleep(AGE_EVERY_MS, this.#stop.signal);
       try {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
-        if (minutes % BUDGET_EVERY === 0) for (const platform of platforms) await this.#core.budget.keepTime(platform);
+        if (minutes % BUDGET_EVERY === 0)
+          for (const platform of platforms) await this.#core.budget.recordTime(platform);
         for (const record of this.#ageRemovals()) await saveRecord(this.#core.sourceLedger, record);
       } catch (error) {
         logExpected(this.#core, error);

@@ -46,14 +46,14 @@ export interface DoubtfulIntent {
 }
 
 /** What the ledger is to be told without any write to the platform. */
-export interface Bookkeeping {
+export interface LedgerUpdates {
   readonly inSync: readonly { readonly resource: ResourceId; readonly kind: string; readonly recording: Recording }[];
   readonly forget: readonly OwnedObject[];
 }
 
 export interface PlannedScope {
   readonly plan: ScopePlan;
-  readonly bookkeeping: Bookkeeping;
+  readonly ledgerUpdates: LedgerUpdates;
   readonly waits: readonly Wait[];
 }
 
@@ -67,7 +67,7 @@ export function emptyDraft() {
     holds: [] as Hold[],
     notes: [] as Note[],
     waits: [] as Wait[],
-    inSync: [] as Bookkeeping['inSync'][number][],
+    inSync: [] as LedgerUpdates['inSync'][number][],
     forget: [] as OwnedObject[],
     expects: [] as ({ readonly resource: ResourceId } & Difference['expects'][number])[],
     claimed: new Set<string>(),

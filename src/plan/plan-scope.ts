@@ -73,7 +73,7 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
     inSync: inSync(input, draft, resources, actions),
     unchangedFields: draft.unchangedFields,
   };
-  return { plan, bookkeeping: { inSync: draft.inSync, forget: draft.forget }, waits: draft.waits };
+  return { plan, ledgerUpdates: { inSync: draft.inSync, forget: draft.forget }, waits: draft.waits };
 }
 
 /** Resources that were compared and need nothing. */

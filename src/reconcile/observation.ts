@@ -13,7 +13,7 @@ import type { DoubtfulIntent } from '../plan/draft.ts';
 import { inParts } from '../model/parts.ts';
 import { planScope, planScopeParts } from '../plan/plan-scope.ts';
 import { bindAtFirstUse, mustBeBoundRegion, mustBeBoundUrl } from './binding.ts';
-import { bookings, readLedgerView } from './books.ts';
+import { ledgerOperations, readLedgerView } from './ledger-view.ts';
 import { resolveScope } from './resolution/resolve-scope.ts';
 import { type CachingReader, createScopeReader, VANISHED } from './scope-reader.ts';
 import type { PassOptions, Seen, Work } from './work.ts';
@@ -54,7 +54,7 @@ async function bound(
   binding?: Binding,
 ): Promise<Seen> {
   if (!ledgerKnown) return seen;
-  const isNews = async (): Promise<boolean> => !readOnly && (await bookings(world, seen)).length > 0;
+  const isNews = async (): Promise<boolean> => !readOnly && (await ledgerOperations(world, seen)).length > 0;
   if (seen.plan.actions.length > 0 || (await isNews())) await mustBeBoundRegion(world.client, world.ledger, seen.scope);
   if (!readOnly) await bindAtFirstUse(world, seen.scope, binding);
   return seen;
@@ -100,7 +100,7 @@ async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
   const isOpen = actions.length + deferred.length + holds.length + seen.waits.length > 0;
   if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
   // Without a ledger there is nothing to keep.
-  return !seen.ledgerView.known || (await bookings(world, seen)).length === 0;
+  return !seen.ledgerView.known || (await ledgerOperations(world, seen)).length === 0;
 }
 
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
@@ -175,14 +175,14 @@ async function look(
     inDoubt,
     nowMs: world.clock.now(),
   };
-  const { plan, bookkeeping, waits } = isLarge(work)
+  const { plan, ledgerUpdates, waits } = isLarge(work)
     ? await inParts(planScopeParts(input), () => world.clock.sleep(0))
     : planScope(input);
   // A row keeps the snapshot that made it: what we created for this one is not finished before all of it is done.
   const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>
     origin === 'created' && lastSnapshot === world.snapshot;
   const ours = new Set(ledgerView.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
-  return { work, scope, reader, live, ledgerView, plan, bookkeeping, waits, ours, inDoubt, observedAtMs };
+  return { work, scope, reader, live, ledgerView, plan, ledgerUpdates, waits, ours, inDoubt, observedAtMs };
 }
 
 /** Returns what each resource's kind observed of it. */

@@ -68,7 +68,7 @@ export function createRemovalBudget(
         return [];
       }),
     /** Writes down how much time has passed: a restart of the machine forgets what is not. */
-    keepTime: (platform: string) =>
+    recordTime: (platform: string) =>
       inTurn(async () => {
         const state = await read(platform);
         if (state.spent.length > 0) await write(platform, state);

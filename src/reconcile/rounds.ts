@@ -3,7 +3,7 @@ import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import type { ActionResult } from '../plan/result.ts';
-import { keepBooks } from './books.ts';
+import { updateLedger } from './ledger-view.ts';
 import { createMembership } from './membership.ts';
 import { observeAgain } from './observation.ts';
 import type { Outcome } from './outcome.ts';
@@ -92,11 +92,11 @@ async function recorded(
   policy: PassPolicy,
 ): Promise<Prepared> {
   let current = found;
-  let learned = options.ledgerKnown && (await keepBooks(world, current));
+  let learned = options.ledgerKnown && (await updateLedger(world, current));
   while (learned && current.plan.deferred.length > 0) {
     // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
     current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
-    learned = await keepBooks(world, current);
+    learned = await updateLedger(world, current);
   }
   return current;
 }

@@ -4,7 +4,7 @@ import type { ApplicationGroup } from '../manifest/group.ts';
 import type { ResourceId, Scope } from '../model/ids.ts';
 import type { ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
-import type { Bookkeeping, DoubtfulIntent } from '../plan/draft.ts';
+import type { LedgerUpdates, DoubtfulIntent } from '../plan/draft.ts';
 import type { GuardLimits, Refusal } from '../plan/guard.ts';
 import type { CachingReader } from './scope-reader.ts';
 import type { SharedReadings } from './shared-readings.ts';
@@ -37,7 +37,7 @@ export interface Seen {
   readonly live: ReadonlyMap<ResourceId, unknown>;
   readonly ledgerView: LedgerView;
   readonly plan: ScopePlan;
-  readonly bookkeeping: Bookkeeping;
+  readonly ledgerUpdates: LedgerUpdates;
   readonly waits: readonly Wait[];
   /** Natural keys of objects that were on record before the snapshot at hand. */
   readonly ours: ReadonlySet<string>;

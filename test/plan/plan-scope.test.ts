@@ -42,7 +42,7 @@ test('what is as wanted is in sync, and nothing else is said of it', () => {
       inSync: ['First/z', 'Also/a', 'Also/b'],
       unchangedFields: 5,
     },
-    bookkeeping: { inSync: [{ resource: 'First/z', kind: 'First', recording }], forget: [] },
+    ledgerUpdates: { inSync: [{ resource: 'First/z', kind: 'First', recording }], forget: [] },
     waits: [],
   });
   expect(seen.map((context) => context.resource.id)).toEqual(['First/z', 'Also/a', 'Also/b']);
@@ -220,7 +220,7 @@ test('a suspended resource is neither compared nor withdrawn, and says so', () =
     { 'First/a': { found: { steps: [proposal('x')] }, annotations: { 'portolan/reconcile': 'suspend' } } },
     { ledgerView: memoryOf(row('First/a', 'a')) },
   );
-  const { plan, bookkeeping } = planScope(input);
+  const { plan, ledgerUpdates } = planScope(input);
   expect(seen.length + withdrawn.length).toBe(0);
   expect(plan).toMatchObject({ actions: [], inSync: [], holds: [] });
   expect(plan.notes).toStrictEqual([
@@ -230,7 +230,7 @@ test('a suspended resource is neither compared nor withdrawn, and says so', () =
       message: 'First/a is suspended by its annotation portolan/reconcile: nothing is compared or changed',
     },
   ]);
-  expect(bookkeeping.forget).toEqual([]);
+  expect(ledgerUpdates.forget).toEqual([]);
 });
 
 test('a resource that is only reported is compared, and nothing is done for it', () => {

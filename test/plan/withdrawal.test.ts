@@ -29,22 +29,22 @@ test.for<readonly [string, boolean, Readonly<Record<string, Wanted>>, OwnedObjec
   ['a later version made', false, {}, row('Later/a', 'a', { remoteAux: removing }), {}],
   ['is there in a run for some resources only', false, {}, unwanted, { targets: new Set<ResourceId>() }],
 ])('an object that %s is withdrawn: %j', ([, isWithdrawn, resources, object, parts]) => {
-  const { plan, bookkeeping } = planScope(wanting(resources, { ledgerView: memoryOf(object), ...parts }));
+  const { plan, ledgerUpdates } = planScope(wanting(resources, { ledgerView: memoryOf(object), ...parts }));
   expect(withdrawn).toHaveLength(isWithdrawn ? 1 : 0);
   expect(plan.actions.map(({ id, prune, cause }) => ({ id, prune, cause }))).toEqual(
     isWithdrawn ? [{ id: 'First/a#remove', prune: true, cause: 'prune' }] : [],
   );
-  expect(bookkeeping.forget).toEqual([]);
+  expect(ledgerUpdates.forget).toEqual([]);
 });
 
 test('an object that is gone is forgotten once nobody wants it, and what a kind lets go of where it is on record', () => {
   const gone = row('First/a', 'a', { state: 'gone', remoteAux: removing });
-  expect(planScope(wanting({}, { ledgerView: memoryOf(gone) })).bookkeeping.forget).toEqual([gone]);
-  expect(planScope(wanting({ 'First/a': { found: {} } }, { ledgerView: memoryOf(gone) })).bookkeeping.forget).toEqual(
+  expect(planScope(wanting({}, { ledgerView: memoryOf(gone) })).ledgerUpdates.forget).toEqual([gone]);
+  expect(planScope(wanting({ 'First/a': { found: {} } }, { ledgerView: memoryOf(gone) })).ledgerUpdates.forget).toEqual(
     [],
   );
   const released = row('First/b', 'b', { remoteAux: { forget: ['b', 'not on record'] } });
-  expect(planScope(wanting({}, { ledgerView: memoryOf(released) })).bookkeeping.forget).toEqual([released]);
+  expect(planScope(wanting({}, { ledgerView: memoryOf(released) })).ledgerUpdates.forget).toEqual([released]);
 });
 
 test.for<readonly [string, Partial<Intent>, Found, readonly string[], number]>([
@@ -68,10 +68,10 @@ test.for<readonly [string, Partial<Intent>, Found, readonly string[], number]>([
     inSync: [row('First/a', 'a')],
     ...found,
   };
-  const { plan, bookkeeping } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt }));
+  const { plan, ledgerUpdates } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt }));
   expect(plan.holds.map(({ code }) => code)).toEqual(codes);
   expect(plan.notes).toHaveLength(said);
-  expect(bookkeeping.inSync).toHaveLength(said);
+  expect(ledgerUpdates.inSync).toHaveLength(said);
 });
 
 test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject[]]>([
@@ -89,11 +89,11 @@ test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject
     const inDoubt = [doubtOf({ uid: 'x', resource: 'First/a', idempotence: 'duplicate-accepting', ...intent })];
     const live = { notes: [{ code: 'test/adopted', message: 'adopted' }], inSync: [row('First/b', 'b')], ...found };
     const input = wanting({ 'First/b': { found: live } }, { inDoubt, ledgerView: memoryOf(...objects) });
-    const { plan, bookkeeping } = planScope(input);
+    const { plan, ledgerUpdates } = planScope(input);
     expect(plan.holds.some(({ code, resource }) => code === 'test/may-be-a-copy' && resource === 'First/b')).toBe(
       isHeld,
     );
     expect(plan.notes).toHaveLength(isHeld ? 0 : 1);
-    expect(bookkeeping.inSync).toHaveLength(isHeld ? 0 : 1);
+    expect(ledgerUpdates.inSync).toHaveLength(isHeld ? 0 : 1);
   },
 );

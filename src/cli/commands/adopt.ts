@@ -6,7 +6,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { safeLine } from '../../model/text.ts';
 import { planDocument } from '../../plan/document.ts';
 import { renderPlanText } from '../../report/text.ts';
-import { bookings, keepBooks } from '../../reconcile/books.ts';
+import { ledgerOperations, updateLedger } from '../../reconcile/ledger-view.ts';
 import { look } from '../../reconcile/policies/looking.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
@@ -146,22 +146,22 @@ async function prepareAdoption(prepared: Prepared, session: Session, isRefused: 
   const { plan, waits, refusals } = prepared;
   const differs = isRefused || plan.actions.length + plan.holds.length + waits.length + refusals.length > 0;
   const world = session.world(prepared.work, silentHooks);
-  const operations = differs ? [] : await bookings(world, withoutForgotten(prepared));
+  const operations = differs ? [] : await ledgerOperations(world, withoutForgotten(prepared));
   return { prepared, differs, objects: operations.flatMap((each) => (each.op === 'put-object' ? [each.object] : [])) };
 }
 
 /** Returns the application without the objects to forget: resources removed from git are not adopted. */
 function withoutForgotten(prepared: Prepared): Prepared {
-  return { ...prepared, bookkeeping: { ...prepared.bookkeeping, forget: [] } };
+  return { ...prepared, ledgerUpdates: { ...prepared.ledgerUpdates, forget: [] } };
 }
 
 /** Records the objects of one application. Resources that wait for an install are observed after it is recorded. */
 async function recordObjects(prepared: Prepared, session: Session): Promise<void> {
   const world = session.world(prepared.work, silentHooks);
-  await keepBooks(world, withoutForgotten(prepared));
+  await updateLedger(world, withoutForgotten(prepared));
   if (prepared.plan.deferred.length === 0) return;
   const next = await look(prepared.work, world, session.options);
-  if (!(await prepareAdoption(next, session, false)).differs) await keepBooks(world, withoutForgotten(next));
+  if (!(await prepareAdoption(next, session, false)).differs) await updateLedger(world, withoutForgotten(next));
 }
 
 function showAdoptions(adoptions: readonly Adoption[], { terminal: { out } }: Surroundings): void {

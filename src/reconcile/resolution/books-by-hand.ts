@@ -7,7 +7,7 @@ import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
-import { installsFact } from '../books.ts';
+import { installsFact } from '../ledger-view.ts';
 
 /** A ledger, and who speaks to it. */
 type HandWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>;

@@ -10,7 +10,7 @@ import { parseScopeKey, type Scope } from '../../model/ids.ts';
 import type { Intent, OwnedObject } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import { readLedgerView } from '../books.ts';
+import { readLedgerView } from '../ledger-view.ts';
 
 /** What a person says became of a request whose outcome nobody knows. */
 export type Decision =

@@ -6,30 +6,30 @@ import { awaitsConfirmation, knownSince } from '../ledger/confirmation.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import type { ScopePlan } from '../model/plan.ts';
-import type { Bookkeeping } from '../plan/draft.ts';
+import type { LedgerUpdates } from '../plan/draft.ts';
 
-interface BooksInput {
+interface UpdateInput {
   readonly scope: Scope;
   readonly ledgerView: LedgerView;
   readonly plan: ScopePlan;
-  readonly bookkeeping: Bookkeeping;
+  readonly ledgerUpdates: LedgerUpdates;
 }
 
 /**
  * Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written.
  * @returns whether anything was written.
  */
-export async function keepBooks(world: ApplyWorld, prepared: BooksInput): Promise<boolean> {
-  const operations = await bookings(world, prepared);
+export async function updateLedger(world: ApplyWorld, prepared: UpdateInput): Promise<boolean> {
+  const operations = await ledgerOperations(world, prepared);
   if (operations.length === 0) return false;
   await world.ledger.commit(transaction(world, prepared.scope, operations));
   return true;
 }
 
 /** What the ledger should be told; nothing where it knows it all. */
-export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise<readonly LedgerOperation[]> {
+export async function ledgerOperations(world: ApplyWorld, prepared: UpdateInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
-  for (const { resource, kind, recording } of prepared.bookkeeping.inSync) {
+  for (const { resource, kind, recording } of prepared.ledgerUpdates.inSync) {
     const place: ObjectPlace = { scope: prepared.scope, kind, resource };
     const prior = ledgerRecordOf(prepared.ledgerView, kind, recording.naturalKey);
     const replaced =
@@ -46,7 +46,7 @@ export async function bookings(world: ApplyWorld, prepared: BooksInput): Promise
         detail: { resource, lastApplied: recording.lastApplied },
       });
   }
-  for (const object of prepared.bookkeeping.forget) {
+  for (const object of prepared.ledgerUpdates.forget) {
     operations.push(
       { op: 'drop-object', uid: object.uid },
       { op: 'record', event: 'forgotten', uid: object.uid, detail: { resource: object.resource } },
