@@ -4,7 +4,7 @@ import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
-import { rebindByHand } from '../reconcile/resolution/books-by-hand.ts';
+import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
 import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
@@ -164,7 +164,7 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
     },
     async rebind(platform, by, reason) {
       const url = canonicalUrl(core.configuration.client(platform).url);
-      const former = await rebindByHand(sourceLedger, platform, url, { reason, by });
+      const former = await rebindPlatform(sourceLedger, platform, url, { reason, by });
       options.log.warn(`Platform/${platform} was rebound to ${url} by ${by}: ${reason}`, {
         before: former?.url ?? '',
       });

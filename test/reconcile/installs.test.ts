@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { retryByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
+import { retryObjects } from '../../src/reconcile/resolution/manual-changes.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import { openMemoryLedger } from '../support/memory-ledger.ts';
 import type { PlatformRequest, PlatformResponse } from '../../src/platform/transport.ts';
@@ -175,7 +175,7 @@ describe.for(['documented', 'extended'] as const)('on the %s dialect', (dialect)
     expect(sentBy(world)).toEqual(['install']);
     world.answer = () => undefined;
     const ledger = openMemoryLedger(world.store);
-    await retryByHand({ ledger, clock: world.clock, actor: 'a person' }, await ledger.objects({ source: 'default' }));
+    await retryObjects({ ledger, clock: world.clock, actor: 'a person' }, await ledger.objects({ source: 'default' }));
     expect(results(await world.pass(work))).toMatchObject([{ status: 'done' }]);
     expect(holds(await world.pass(work))).toEqual([]);
   });

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { openMemoryLedger } from '../support/memory-ledger.ts';
-import { confirmByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
+import { confirmInstalls } from '../../src/reconcile/resolution/manual-changes.ts';
 import type { Outcome } from '../../src/reconcile/outcome.ts';
 import type { Seed } from '../../src/sandbox/seed.ts';
 import { allowEverything, manifest, ScopeWorld, workOf } from '../support/scope-world.ts';
@@ -152,7 +152,7 @@ test.for(['documented', 'extended'] as const)(
     expect(codes(await world.pass(work('db', 'cache')))).toEqual(['install/not-alone', 'install/not-alone']);
     expect(world.writes()).toHaveLength(1);
     const ledger = openMemoryLedger(world.store);
-    await confirmByHand({ ledger, clock: world.clock, actor: 'a person' }, SCOPE);
+    await confirmInstalls({ ledger, clock: world.clock, actor: 'a person' }, SCOPE);
     expect(codes(await world.pass(work('db')))).toEqual([]);
   },
 );
@@ -174,8 +174,8 @@ test('an older ledger that lacks an install finds more components than it knows,
   expect(world.writes()).toHaveLength(1);
   const ledger = openMemoryLedger(world.store);
   const hand = { ledger, clock: world.clock, actor: 'a person' };
-  expect(await confirmByHand(hand, SCOPE)).toMatchObject({ type: 'now' });
-  expect(await confirmByHand(hand, SCOPE)).toMatchObject({ type: 'already' });
+  expect(await confirmInstalls(hand, SCOPE)).toMatchObject({ type: 'now' });
+  expect(await confirmInstalls(hand, SCOPE)).toMatchObject({ type: 'already' });
   expect(codes(await world.pass(work('db', 'cache'), job))).toEqual([]);
   expect(world.writes()).toHaveLength(2);
 });

@@ -1,6 +1,6 @@
 import { reconciledKinds } from '../../src/kinds/registry.ts';
-import { confirmByHand, retryByHand } from '../../src/reconcile/resolution/books-by-hand.ts';
-import { type Decision, resolveByHand } from '../../src/reconcile/resolution/resolve-by-hand.ts';
+import { confirmInstalls, retryObjects } from '../../src/reconcile/resolution/manual-changes.ts';
+import { type Decision, resolveManually } from '../../src/reconcile/resolution/manual-resolution.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Intent } from '../../src/model/owned.ts';
@@ -29,7 +29,7 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
   await world.withLedger(async (ledger, clock) => {
     const hand = { kinds: reconciledKinds, ledger, clock, actor: 'a person', timing: defaultTiming };
     for (const intent of doubtful) {
-      const decision = resolveByHand(hand, {
+      const decision = resolveManually(hand, {
         intent: intent.id,
         decision: truthAbout(world, intent),
         reason: 'looked at the platform',
@@ -38,8 +38,8 @@ export async function releaseHolds(world: World, plan: ScopePlan): Promise<boole
       });
       await decided(world, decision);
     }
-    if (retries) await retryByHand(hand, [...world.books.objects.values()]);
-    if (confirms) await confirmByHand(hand, { platform: 'default', ...ADDRESS });
+    if (retries) await retryObjects(hand, [...world.books.objects.values()]);
+    if (confirms) await confirmInstalls(hand, { platform: 'default', ...ADDRESS });
   });
   for (const { id } of doubtful) world.decidedByHand.add(id);
   return true;

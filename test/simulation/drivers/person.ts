@@ -1,7 +1,7 @@
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Intent } from '../../../src/model/owned.ts';
-import { type Decision, resolveByHand } from '../../../src/reconcile/resolution/resolve-by-hand.ts';
+import { type Decision, resolveManually } from '../../../src/reconcile/resolution/manual-resolution.ts';
 import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { ByHand } from '../actors.ts';
 import { isPending } from '../books.ts';
@@ -43,7 +43,7 @@ export class Person extends DriverProcess {
       if (decision === undefined) continue;
       try {
         const reason = 'looked at the platform';
-        await resolveByHand(hand, {
+        await resolveManually(hand, {
           intent: intent.id,
           decision,
           reason,

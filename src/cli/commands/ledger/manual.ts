@@ -4,12 +4,12 @@ import { parseScopeKey, scopeKey } from '../../../model/ids.ts';
 import type { OwnedObject } from '../../../model/owned.ts';
 import { safeLine } from '../../../model/text.ts';
 import {
-  adoptByHand,
-  confirmByHand,
-  forgetByHand,
+  adoptObject,
+  confirmInstalls,
+  forgetObjects,
   objectsNamed,
-  retryByHand,
-} from '../../../reconcile/resolution/books-by-hand.ts';
+  retryObjects,
+} from '../../../reconcile/resolution/manual-changes.ts';
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { count } from '../../terminal/text.ts';
@@ -37,7 +37,7 @@ Examples:
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
     const adopted = await writeLedger('ledger adopt', options, surroundings, async (world) =>
-      adoptByHand(world, await objectsNamed(world, name, options.source), options.id, reason),
+      adoptObject(world, await objectsNamed(world, name, options.source), options.id, reason),
     );
     const id =
       adopted.remoteId === null
@@ -70,7 +70,7 @@ Examples:
     const reason = requiredReason(options.reason);
     const forgotten = await writeLedger('ledger forget', options, surroundings, async (world) => {
       const objects = await objectsNamed(world, name, options.source);
-      await forgetByHand(world, objects, reason);
+      await forgetObjects(world, objects, reason);
       return objects;
     });
     const kinds = await surroundings.kinds.reconciled();
@@ -111,7 +111,7 @@ Examples:
     recordOptions(command.argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')),
   async run(surroundings, options, [name]) {
     const released = await writeLedger('ledger retry', options, surroundings, async (world) =>
-      retryByHand(world, await objectsNamed(world, name, options.source)),
+      retryObjects(world, await objectsNamed(world, name, options.source)),
     );
     const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} cleared\n`);
     const text =
@@ -143,7 +143,7 @@ Examples:
         'Write platform/team/region/appId, such as default/team-a/region-1/42: the name of the Platform first, the number of the application last.',
       );
     const { type, known } = await writeLedger('ledger confirm', options, surroundings, (world) =>
-      confirmByHand(world, scope),
+      confirmInstalls(world, scope),
     );
     const alreadyConfirmed = type === 'already';
     const text = alreadyConfirmed

@@ -2,7 +2,7 @@ import { didYouMean } from '../../../manifest/suggest.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
 import { canonicalUrl } from '../../../platform/url.ts';
-import { rebindByHand } from '../../../reconcile/resolution/books-by-hand.ts';
+import { rebindPlatform } from '../../../reconcile/resolution/manual-changes.ts';
 import { defineCommand } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT } from '../../session/exit-codes.ts';
@@ -65,7 +65,7 @@ Examples:
     }
     const url = canonicalUrl(spec.url);
     const former = await writeLedger('ledger rebind', options, surroundings, (world) =>
-      rebindByHand(world, platform, url, { reason }),
+      rebindPlatform(world, platform, url, { reason }),
     );
     report(url, former?.url);
   },

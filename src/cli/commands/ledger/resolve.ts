@@ -5,7 +5,11 @@ import type { Configuration } from '../../../configuration/configuration.ts';
 import { errorFacts, invalidInput, PortolanError } from '../../../model/errors.ts';
 import type { Scope } from '../../../model/ids.ts';
 import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts';
-import { type Decision, type HandResolved, resolveByHand } from '../../../reconcile/resolution/resolve-by-hand.ts';
+import {
+  type Decision,
+  type ManuallyResolved,
+  resolveManually,
+} from '../../../reconcile/resolution/manual-resolution.ts';
 import { createScopeReader } from '../../../reconcile/scope-reader.ts';
 import { safeText } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf } from '../../session/command.ts';
@@ -59,10 +63,10 @@ Examples:
     const { configuration, file, problems } = readConfiguration(options.config, surroundings);
     refuseFaults(problems);
     const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
-    let resolved: HandResolved;
+    let resolved: ManuallyResolved;
     try {
       resolved = await writeLedger('ledger resolve', options, surroundings, (world) =>
-        resolveByHand(
+        resolveManually(
           { ...world, timing: timingOf(configuration.settings) },
           {
             intent,
@@ -133,7 +137,7 @@ async function readerOf(
   });
 }
 
-function describeResolution({ intent, object }: HandResolved, decision: Decision): string {
+function describeResolution({ intent, object }: ManuallyResolved, decision: Decision): string {
   const what = `${intent.operation} for ${intent.resource}`;
   if (decision.type === 'not-applied')
     return `resolved ${intent.id}: ${what} was not applied\nThe next apply may send it again.\n`;

@@ -10,7 +10,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { installsFact } from '../ledger-view.ts';
 
 /** A ledger, and who speaks to it. */
-type HandWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>;
+type ManualWorld = Pick<ApplyWorld, 'ledger' | 'clock' | 'actor'>;
 
 export interface Confirmed {
   /** `already`: it was confirmed before, and nothing was written. */
@@ -20,7 +20,7 @@ export interface Confirmed {
 }
 
 /** A person says that installing into a scope is safe: what the ledger does not know there is no copy of what it would install. */
-export async function confirmByHand(world: HandWorld, scope: Scope): Promise<Confirmed> {
+export async function confirmInstalls(world: ManualWorld, scope: Scope): Promise<Confirmed> {
   const { ledger } = world;
   const key = scopeKey(scope);
   const fact = await ledger.fact(installsFact(scope));
@@ -45,7 +45,7 @@ export async function confirmByHand(world: HandWorld, scope: Scope): Promise<Con
  * @throws PortolanError `invalid` when there are none, or a resource is of several sources and none was named.
  */
 export async function objectsNamed(
-  { ledger }: Pick<HandWorld, 'ledger'>,
+  { ledger }: Pick<ManualWorld, 'ledger'>,
   name: string,
   source: string | undefined,
 ): Promise<readonly OwnedObject[]> {
@@ -71,7 +71,10 @@ export async function objectsNamed(
 }
 
 /** Counts of writes that did not take start anew, so that they are tried again. @returns the objects that were held up. */
-export async function retryByHand(world: HandWorld, objects: readonly OwnedObject[]): Promise<readonly OwnedObject[]> {
+export async function retryObjects(
+  world: ManualWorld,
+  objects: readonly OwnedObject[],
+): Promise<readonly OwnedObject[]> {
   const failed = objects.filter((object) => object.failures > 0);
   await commitPerScope(world, failed, (object) => [
     { op: 'put-object', object: { ...object, failures: 0 } },
@@ -85,8 +88,8 @@ export async function retryByHand(world: HandWorld, objects: readonly OwnedObjec
  * more. After an install was dropped, the next one into its scope waits until a person has confirmed it.
  * @throws PortolanError `ask-human` while an intent for one of them has no outcome.
  */
-export async function forgetByHand(
-  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
+export async function forgetObjects(
+  world: ManualWorld & Pick<ApplyWorld, 'kinds'>,
   objects: readonly OwnedObject[],
   reason: string,
 ): Promise<void> {
@@ -124,7 +127,7 @@ export async function forgetByHand(
 }
 
 async function commitPerScope(
-  world: HandWorld,
+  world: ManualWorld,
   objects: readonly OwnedObject[],
   operationsOf: (object: OwnedObject, scope: Scope) => readonly LedgerOperation[],
 ): Promise<void> {
@@ -155,8 +158,8 @@ const PLATFORM_ID = /^[\w-]{1,64}$/;
  * @param remoteId the platform's id of it; absent keeps what is on record.
  * @throws PortolanError `invalid` when it is not one rule, or is ours already under that id.
  */
-export async function adoptByHand(
-  world: HandWorld & Pick<ApplyWorld, 'kinds'>,
+export async function adoptObject(
+  world: ManualWorld & Pick<ApplyWorld, 'kinds'>,
   objects: readonly OwnedObject[],
   remoteId: string | undefined,
   reason: string,
@@ -217,8 +220,8 @@ function refusedAdoption(what: string, remedy: string): PortolanError {
  * @param by who says so.
  * @returns the former binding; undefined where the ledger had none.
  */
-export async function rebindByHand(
-  { ledger, clock, actor }: HandWorld,
+export async function rebindPlatform(
+  { ledger, clock, actor }: ManualWorld,
   platform: string,
   url: string,
   { reason, by = actor }: { readonly reason: string; readonly by?: string },

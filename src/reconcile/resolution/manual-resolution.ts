@@ -17,7 +17,7 @@ export type Decision =
   /** It was done; `id`: the platform's id of what it made, where there is one. */
   { readonly type: 'applied'; readonly id: string | undefined } | { readonly type: 'not-applied' };
 
-export interface HandResolution {
+export interface ManualResolution {
   /** Id of the intent. */
   readonly intent: string;
   readonly decision: Decision;
@@ -29,7 +29,7 @@ export interface HandResolution {
   platform(scope: Scope): Promise<ScopeReader | undefined>;
 }
 
-export interface HandResolved {
+export interface ManuallyResolved {
   readonly intent: Intent;
   /** The row that the ledger has now because of it; undefined where it has none. */
   readonly object: OwnedObject | undefined;
@@ -37,7 +37,7 @@ export interface HandResolved {
 }
 
 /** A ledger, and who speaks to it. */
-export type HandWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' | 'timing'>;
+export type ManualWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' | 'timing'>;
 
 /**
  * Settles an intent on a person's word: its state, the object as the outcome would have written it, and the history, in
@@ -45,7 +45,7 @@ export type HandWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' 
  * @throws PortolanError `invalid` when there is no such intent, it is decided already, or the id does not fit;
  * `ask-human` while it may still arrive and `force` is not set; and those of the platform and the ledger.
  */
-export async function resolveByHand(world: HandWorld, request: HandResolution): Promise<HandResolved> {
+export async function resolveManually(world: ManualWorld, request: ManualResolution): Promise<ManuallyResolved> {
   const { decision, reason } = request;
   const intent = await pendingIntent(world, request.intent);
   const scope = parseScopeKey(intent.scope);
@@ -73,7 +73,7 @@ export async function resolveByHand(world: HandWorld, request: HandResolution): 
   return { intent, object, warnings: [...early, ...told.warnings] };
 }
 
-async function pendingIntent({ ledger }: HandWorld, id: string): Promise<Intent> {
+async function pendingIntent({ ledger }: ManualWorld, id: string): Promise<Intent> {
   const [intent] = await ledger.intents({ id });
   if (intent === undefined) {
     throw new PortolanError({
@@ -107,7 +107,7 @@ async function pendingIntent({ ledger }: HandWorld, id: string): Promise<Intent>
  * an earlier process left begins now, so that coming back later is of use.
  */
 async function earlyWarnings(
-  world: HandWorld,
+  world: ManualWorld,
   scope: Scope,
   intent: Intent,
   force: boolean,
@@ -127,7 +127,7 @@ async function earlyWarnings(
 }
 
 async function toldApplied(
-  world: HandWorld,
+  world: ManualWorld,
   intent: Intent,
   scope: Scope,
   id: string | undefined,
