@@ -53,7 +53,7 @@ export interface KnownSince {
 }
 
 /** A person says that a step in doubt was done: what is at hand in place of an answer. */
-export interface ToldContext extends Omit<AppliedContext, 'evidence'> {
+export interface ManualContext extends Omit<AppliedContext, 'evidence'> {
   /** The platform's id, where the person gave one: of a rule, of an install group. */
   readonly id: string | undefined;
   readonly ledgerView: LedgerView;
@@ -62,7 +62,7 @@ export interface ToldContext extends Omit<AppliedContext, 'evidence'> {
 }
 
 /** What the ledger should say on a person's word, and what that person should know about it. */
-export interface Told {
+export interface ManualOutcome {
   readonly recording: Recording | 'gone' | 'released';
   readonly warnings: readonly string[];
 }
@@ -109,7 +109,7 @@ export interface KindCalls<Spec, Live, S extends Step, Seen> {
    * As `applied`, on a person's word.
    * @throws PortolanError `invalid` when the id is missing, or cannot be one of this step.
    */
-  told(step: S, context: ToldContext): Promise<Told>;
+  appliedManually(step: S, context: ManualContext): Promise<ManualOutcome>;
   /** Decides a write in doubt by observation, after its settle window. Only reads. */
   resolve(step: S, context: ResolveContext): Promise<Resolution>;
 }

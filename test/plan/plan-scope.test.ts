@@ -150,7 +150,7 @@ test.for<readonly [boolean, string]>([
     proposal('for a moment'),
     proposal('for good', { changes: [{ ...outer, object: 'a' }] }),
     proposal('elsewhere', { object: 'b' }),
-    // Told by its own object, though this step is about `b` as a whole.
+    // ManualOutcome by its own object, though this step is about `b` as a whole.
     proposal('mixed', { object: 'c', changes: [{ ...outer, object: 'a' }] }),
     proposal('besides', { object: 'c' }),
   ];

@@ -14,8 +14,8 @@ import {
   type ObstacleContext,
   refuseId,
   seenDone,
-  type Told,
-  type ToldContext,
+  type ManualOutcome,
+  type ManualContext,
 } from '../calls.ts';
 import {
   absentSoFar,
@@ -197,7 +197,7 @@ async function obstacle(
   };
 }
 
-async function told(step: ComponentStep, context: ToldContext): Promise<Told> {
+async function appliedManually(step: ComponentStep, context: ManualContext): Promise<ManualOutcome> {
   refuseId(context.id, 'a port has no id of its own');
   return { recording: applied(step, { ...context, evidence: { type: 'none' } }), warnings: [] };
 }
@@ -225,6 +225,6 @@ export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentSt
   toWrite,
   applied,
   obstacle,
-  told,
+  appliedManually,
   resolve,
 };

@@ -15,8 +15,8 @@ import {
   type KindCalls,
   refuseId,
   seenDone,
-  type Told,
-  type ToldContext,
+  type ManualOutcome,
+  type ManualContext,
 } from '../calls.ts';
 import { findComponent } from '../component/identity.ts';
 import type { ComponentSpec } from '../component/spec.ts';
@@ -301,7 +301,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
 const NOTHING_NEW =
   'the platform lists no rule with this key that was not there before the request was sent (of a rule that is gone again, say --not-applied)';
 
-async function told(step: RuleStep, context: ToldContext): Promise<Told> {
+async function appliedManually(step: RuleStep, context: ManualContext): Promise<ManualOutcome> {
   const { id } = context;
   const recording = applied(step, { ...context, evidence: { type: 'none' } });
   if (step.type !== 'create' || typeof recording !== 'object') {
@@ -345,6 +345,6 @@ export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep, Withd
   touches,
   toWrite,
   applied,
-  told,
+  appliedManually,
   resolve,
 };

@@ -9,7 +9,14 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { RejectionReason } from '../../platform/verdict.ts';
 import type { WriteRequest } from '../../platform/writes.ts';
-import { type AppliedContext, badId, type KindCalls, refuseId, type Told, type ToldContext } from '../calls.ts';
+import {
+  type AppliedContext,
+  badId,
+  type KindCalls,
+  refuseId,
+  type ManualOutcome,
+  type ManualContext,
+} from '../calls.ts';
 import {
   type CallContext,
   type ObserveContext,
@@ -88,7 +95,7 @@ function newComponents(components: readonly ComponentRecord[], before: Json): re
 }
 
 /** The components are read where they can be, so that `from:` finds them; the group is the one that nobody has yet. */
-async function told(step: InstallStep, context: ToldContext): Promise<Told> {
+async function appliedManually(step: InstallStep, context: ManualContext): Promise<ManualOutcome> {
   const { id } = context;
   const unseen = applied(step, { ...context, evidence: { type: 'none' } });
   if (step.type === 'upgrade') {
@@ -121,7 +128,7 @@ function withoutComponents(why: string): string {
 function installGroup(
   id: string | undefined,
   components: readonly ComponentRecord[],
-  { ledgerView, preimage: before }: ToldContext,
+  { ledgerView, preimage: before }: ManualContext,
 ): number | undefined {
   const owners = new Map(
     ledgerView.objects.flatMap((object) =>
@@ -167,6 +174,6 @@ export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep,
   remedies,
   toWrite,
   applied,
-  told,
+  appliedManually,
   resolve,
 };

@@ -53,7 +53,7 @@ export async function resolveManually(world: ManualWorld, request: ManualResolut
   const early = await earlyWarnings(world, scope, intent, request.force);
   const told =
     decision.type === 'applied'
-      ? await toldApplied(world, intent, scope, decision.id, () => request.platform(scope))
+      ? await manuallyApplied(world, intent, scope, decision.id, () => request.platform(scope))
       : { operations: [], warnings: [] };
   const detail = {
     decision: decision.type,
@@ -126,7 +126,7 @@ async function earlyWarnings(
   });
 }
 
-async function toldApplied(
+async function manuallyApplied(
   world: ManualWorld,
   intent: Intent,
   scope: Scope,
@@ -140,7 +140,7 @@ async function toldApplied(
   const action = intent.action as unknown as Action;
   const ledgerView = await readLedgerView(world, scope, { ledgerKnown: true });
   const prior = ledgerRecordOf(ledgerView, place.kind, action.object);
-  const { recording, warnings } = await kind.calls.told(action.step as Step, {
+  const { recording, warnings } = await kind.calls.appliedManually(action.step as Step, {
     prior,
     preimage: intent.preimage,
     resource: undefined,

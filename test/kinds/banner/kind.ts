@@ -257,7 +257,7 @@ export const bannerKind = defineKind<BannerSpec, Live, BannerStep, Seen>({
       if (isOfBanner(evidence)) return recordingOf(evidence.banner, prior);
       return recordingOf({ id: prior?.remoteId ?? '', title: step.title, text: step.text }, prior);
     },
-    told: async (step, { id }) => ({
+    appliedManually: async (step, { id }) => ({
       recording: step.type === 'delete' ? 'gone' : recordingOf({ id: id ?? '', title: step.title, text: step.text }),
       warnings: [],
     }),
