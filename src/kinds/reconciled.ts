@@ -202,7 +202,7 @@ export interface ApplicationState {
 export interface ScopeReader {
   read<T>(reading: Reading<T>): Promise<Readable<T>>;
   /** As `read`, asked for each time. */
-  readAnew<T>(reading: Reading<T>): Promise<Readable<T>>;
+  readFresh<T>(reading: Reading<T>): Promise<Readable<T>>;
   application(): Promise<ApplicationState>;
   /** Whether the server has a listing, which also proves the writes of its dialect. Read where that is not known. */
   has(listing: Reading<unknown>): Promise<boolean>;

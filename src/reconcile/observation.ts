@@ -21,18 +21,18 @@ import type { PassOptions, Seen, Work } from './work.ts';
 /** Observes and plans. Decides intents in doubt first, unless nothing may be written. */
 export async function observe(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen> {
   const binding = options.ledgerKnown ? await mustBeBoundUrl(world.client, world.ledger) : undefined;
-  const glanced = await glance(work, world, options);
-  if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options, binding);
+  const checked = await quickCheck(work, world, options);
+  if (checked !== undefined && (await isInSync(checked, world))) return bound(checked, world, options, binding);
   const { scope, record } = await resolveScope(work.application, world).catch(async (error: unknown) => {
     if (!options.readOnly) await startWindows(world, work.application.spec);
     throw error;
   });
-  const reader = readerAfter(glanced, world, scope, record);
+  const reader = readerAfter(checked, world, scope, record);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
   const ledgerView = await readLedgerView(world, scope, options);
   if (options.readOnly) {
     const pending = unresolvedIntents(intents, world.timing, world.clock);
-    return bound(await look(work, world, options, scope, reader, ledgerView, pending), world, options);
+    return bound(await observeAndPlan(work, world, options, scope, reader, ledgerView, pending), world, options);
   }
   // What is read of another platform would decide them wrongly.
   if (intents.length > 0) await mustBeBoundRegion(world.client, world.ledger, scope);
@@ -40,7 +40,7 @@ export async function observe(work: Work, world: ApplyWorld, options: PassOption
   // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
   const known = doubts.decided ? await readLedgerView(world, scope, options) : ledgerView;
-  return bound(await look(work, world, options, scope, next, known, doubts.pending), world, options, binding);
+  return bound(await observeAndPlan(work, world, options, scope, next, known, doubts.pending), world, options, binding);
 }
 
 /**
@@ -64,7 +64,7 @@ async function bound(
  * An observation by what is shared with other applications. Good enough to say that all is as it should be, and for
  * nothing else. undefined where what is shared does not say it.
  */
-async function glance(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen | undefined> {
+async function quickCheck(work: Work, world: ApplyWorld, options: PassOptions): Promise<Seen | undefined> {
   const { shared, isAlone = false } = options;
   const { platform, team, region, appId, app } = work.application.spec;
   if (shared === undefined || isAlone) return undefined;
@@ -86,7 +86,7 @@ async function glance(work: Work, world: ApplyWorld, options: PassOptions): Prom
   try {
     // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
     const has: ScopeReader['has'] = async (listing) => world.client.capability(listing) === 'yes';
-    return { ...(await look(work, world, options, scope, { ...reader, has }, ledgerView, [])), reader };
+    return { ...(await observeAndPlan(work, world, options, scope, { ...reader, has }, ledgerView, [])), reader };
   } catch (error) {
     // Whoever asks for the application itself says best what is wrong with it.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;
@@ -105,18 +105,18 @@ async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
 
 /** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
 function readerAfter(
-  glanced: Seen | undefined,
+  checked: Seen | undefined,
   { client, clock }: ApplyWorld,
   scope: Scope,
   application: ApplicationRecord,
 ): CachingReader {
-  if (glanced === undefined || scopeKey(glanced.scope) !== scopeKey(scope))
+  if (checked === undefined || scopeKey(checked.scope) !== scopeKey(scope))
     return createScopeReader(client, scope, { application }, { clock });
-  return glanced.reader.alone().knowing({ application });
+  return checked.reader.alone().knowing({ application });
 }
 
 /** A new observation, of everything or only of what was touched, and a new plan. */
-export async function observeAgain(
+export async function reobserve(
   current: Seen,
   world: ApplyWorld,
   options: PassOptions,
@@ -131,10 +131,14 @@ export async function observeAgain(
       ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
       : doubt,
   );
-  return bound(await look(work, world, options, scope, reader.without(touched), ledgerView, pending), world, options);
+  return bound(
+    await observeAndPlan(work, world, options, scope, reader.without(touched), ledgerView, pending),
+    world,
+    options,
+  );
 }
 
-async function look(
+async function observeAndPlan(
   work: Work,
   world: ApplyWorld,
   options: PassOptions,

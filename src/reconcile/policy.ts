@@ -29,8 +29,8 @@ export interface PassPolicy {
   next(outcome: Outcome): Next;
 }
 
-/** `look`: nothing is carried out, and nobody has to say why. */
-export type Admission = 'go' | 'look' | Pause;
+/** `observe`: nothing is carried out, and nobody has to say why. */
+export type Admission = 'go' | 'observe' | Pause;
 
 export interface Reservation {
   /** Gives back what was not needed. */

@@ -2,7 +2,7 @@ import type { Applied } from './apply/apply-plan.ts';
 import type { ApplyWorld } from './apply/world.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { ActionResult } from '../plan/result.ts';
-import { observeAgain } from './observation.ts';
+import { reobserve } from './observation.ts';
 import { judged, type PassPolicy } from './policy.ts';
 import { notTaken } from './runnable.ts';
 import type { PassOptions, Prepared } from './work.ts';
@@ -27,7 +27,7 @@ export async function readBack(
     const prepared = { ...current, plan: remainder(current.plan, applied.results), waits: [] };
     return { prepared, untaken: [] };
   }
-  const next = await judged(await observeAgain(current, world, options, applied.touched), world, policy);
+  const next = await judged(await reobserve(current, world, options, applied.touched), world, policy);
   // One without a change of its own took, and comes once more only because a step before it undoes it for a moment.
   const untaken = new Set(next.plan.actions.flatMap(({ id, changes }) => (changes.length > 0 ? [id] : [])));
   const repeated = applied.results.flatMap((result) =>
@@ -41,7 +41,7 @@ export async function readBack(
     const current = next.plan.actions.find(({ id }) => id === action.id) ?? action;
     await countFailure(world, next, current);
   }
-  const prepared = await judged(await observeAgain(next, world, options, new Set()), world, policy);
+  const prepared = await judged(await reobserve(next, world, options, new Set()), world, policy);
   return { prepared, untaken: repeated };
 }
 

@@ -1,6 +1,6 @@
 import type { ApplyWorld } from './apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
-import { goneOn, waited } from './going-on.ts';
+import { mergeOutcomes, waitForPass } from './passes.ts';
 import { observe } from './observation.ts';
 import { type Outcome, refusedBy, untouched } from './outcome.ts';
 import { isReserved, judged, type PassPolicy } from './policy.ts';
@@ -24,8 +24,8 @@ export async function reconcile(
   let outcome = await pass(work, world, options, policy, first);
   for (;;) {
     const next = policy.next(outcome);
-    if (next === 'end' || !(await waited(next, outcome, world))) return outcome;
-    outcome = await goneOn(outcome, await pass(work, world, options, policy, undefined), world);
+    if (next === 'end' || !(await waitForPass(next, outcome, world))) return outcome;
+    outcome = await mergeOutcomes(outcome, await pass(work, world, options, policy, undefined), world);
   }
 }
 

@@ -40,7 +40,7 @@ export function createRemovalBudget(
     await recordOfSource(sourceLedger, [fact, ...lines]);
   }
 
-  async function look(platform: string, state: BudgetState, expenses: readonly Expense[]): Promise<readonly Refusal[]> {
+  async function judge(platform: string, state: BudgetState, expenses: readonly Expense[]) {
     const owned = (await ledger.objects({ source })).filter((row) => row.platform === platform && row.state !== 'gone');
     return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
   }
@@ -48,13 +48,13 @@ export function createRemovalBudget(
   return {
     /** Whether there is room for all of these together; nothing is spent. */
     check: async (platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]> =>
-      expenses.length === 0 ? [] : look(platform, await read(platform), expenses),
+      expenses.length === 0 ? [] : judge(platform, await read(platform), expenses),
     /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
     spend: (platform: string, expenses: readonly Expense[], by: string, isForced: boolean) =>
       inTurn(async (): Promise<readonly Refusal[]> => {
         if (expenses.length === 0) return [];
         const state = await read(platform);
-        const refusals = await look(platform, state, expenses);
+        const refusals = await judge(platform, state, expenses);
         if (refusals.length > 0 && !isForced) {
           // From now on the time is measured, after a restart of the machine too.
           await write(platform, state);

@@ -5,7 +5,7 @@ import { scopeKey } from '../model/ids.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { updateLedger } from './ledger-view.ts';
 import { createMembership } from './membership.ts';
-import { observeAgain } from './observation.ts';
+import { reobserve } from './observation.ts';
 import type { Outcome } from './outcome.ts';
 import { judged, type PassPolicy } from './policy.ts';
 import { readBack } from './read-back.ts';
@@ -46,7 +46,7 @@ export async function rounds(
     const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
     // What an action changes is read again before it; the ledger and the guards are asked here.
     if (tooOld && current.plan.actions.length > 0)
-      current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
+      current = await judged(await reobserve(current, world, options, new Set()), world, policy);
     for (let idle = 0; idle < IDLE_ROUNDS_MAX; rounds += 1) {
       if (current.refusals.length > 0) break;
       current = await recorded(current, world, options, policy);
@@ -95,7 +95,7 @@ async function recorded(
   let learned = options.ledgerKnown && (await updateLedger(world, current));
   while (learned && current.plan.deferred.length > 0) {
     // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
-    current = await judged(await observeAgain(current, world, options, new Set()), world, policy);
+    current = await judged(await reobserve(current, world, options, new Set()), world, policy);
     learned = await updateLedger(world, current);
   }
   return current;

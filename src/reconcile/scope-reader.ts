@@ -78,7 +78,7 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
       readings.set(key, reading);
       return once(key, () => ask(asked, answers, context, reading));
     },
-    readAnew: (reading) => client.read(reading, app),
+    readFresh: (reading) => client.read(reading, app),
     application: () => once('application', () => existing(client, app)),
     has: async (listing) => (await client.probe(listing, app)) === 'yes',
     without: (forgotten) => {

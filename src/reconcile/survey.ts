@@ -7,7 +7,7 @@ import { inParts } from '../model/parts.ts';
 import { planDigestParts } from '../plan/digest.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
 import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
-import { look } from './policies/looking.ts';
+import { observeOnly } from './policies/observe-only.ts';
 import type { RunPolicy } from './policies/run.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
 
@@ -44,7 +44,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
     input.works.map((work) => async () => {
       try {
         await input.pause?.();
-        prepared.push(await look(work, input.world(work), input.options));
+        prepared.push(await observeOnly(work, input.world(work), input.options));
       } catch (error) {
         // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;

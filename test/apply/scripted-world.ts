@@ -237,7 +237,7 @@ export function readerOf({ readings = {}, ...answers }: ReaderAnswers): ScopeRea
     (readings[operation] ?? unexpected(operation)()) as Readable<T>;
   return {
     read,
-    readAnew: read,
+    readFresh: read,
     application: unexpected('application'),
     has: unexpected('listings'),
     ...answers,

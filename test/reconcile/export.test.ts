@@ -37,7 +37,7 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
   };
   return {
     read,
-    readAnew: async () => ({ readable: false }),
+    readFresh: async () => ({ readable: false }),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
     has: async () => rules.readable,
   };

@@ -33,7 +33,7 @@ export const SPINE: Readonly<Record<string, 'all' | RegExp>> = {
   'src/plan/plan-scope.ts': 'all',
   'src/plan/budget.ts': /^guard[A-Z]/,
   'src/plan/guard.ts': /^(?:guard[A-Z]|tollOf$)/,
-  'src/reconcile/going-on.ts': 'all',
+  'src/reconcile/passes.ts': 'all',
   'src/reconcile/guards.ts': 'all',
   'src/reconcile/observation.ts': 'all',
   'src/reconcile/read-back.ts': 'all',

@@ -7,7 +7,7 @@ import { safeLine } from '../../model/text.ts';
 import { planDocument } from '../../plan/document.ts';
 import { renderPlanText } from '../../report/text.ts';
 import { ledgerOperations, updateLedger } from '../../reconcile/ledger-view.ts';
-import { look } from '../../reconcile/policies/looking.ts';
+import { observeOnly } from '../../reconcile/policies/observe-only.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/terminal.ts';
@@ -160,7 +160,7 @@ async function recordObjects(prepared: Prepared, session: Session): Promise<void
   const world = session.world(prepared.work, silentHooks);
   await updateLedger(world, withoutForgotten(prepared));
   if (prepared.plan.deferred.length === 0) return;
-  const next = await look(prepared.work, world, session.options);
+  const next = await observeOnly(prepared.work, world, session.options);
   if (!(await prepareAdoption(next, session, false)).differs) await updateLedger(world, withoutForgotten(next));
 }
 

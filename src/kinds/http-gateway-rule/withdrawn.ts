@@ -55,7 +55,7 @@ async function confirmedRules(
 
 /** Asks for each of these by its id. Returns those that the platform still has. */
 export async function shownById(reader: ScopeReader, rows: readonly OwnedObject[]): Promise<readonly RuleRecord[]> {
-  const found = await Promise.all(rows.map(({ remoteId }) => reader.readAnew(getRule(remoteId as string))));
+  const found = await Promise.all(rows.map(({ remoteId }) => reader.readFresh(getRule(remoteId as string))));
   return found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
 }
 

@@ -54,7 +54,7 @@ export async function readBuilds(mine: OwnedObject, reader: ScopeReader): Promis
   const sinceMs = Number(mine.remoteAux[BUILD_SINCE]) - CLOCKS_APART_MS;
   const latest = await Promise.all(
     components.slice(0, COMPONENTS_MAX).map(async ({ serviceId, displayName, serviceKey }) => {
-      const listed = await orNothing(() => reader.readAnew(listBuilds(serviceId)));
+      const listed = await orNothing(() => reader.readFresh(listBuilds(serviceId)));
       if (listed?.readable !== true) return [];
       const event = listed.value
         .filter(({ startedMs }) => startedMs === null || startedMs >= sinceMs)
@@ -69,7 +69,7 @@ export async function readBuilds(mine: OwnedObject, reader: ScopeReader): Promis
   return await Promise.all(
     latest.flat().map(async (build) => {
       const isShown = build.event.state === 'failed' && (logs += 1) <= LOGS_MAX;
-      const log = isShown ? await orNothing(() => reader.readAnew(eventLog(build.event.id))) : undefined;
+      const log = isShown ? await orNothing(() => reader.readFresh(eventLog(build.event.id))) : undefined;
       return { ...build, lines: log?.readable === true ? log.value : [] };
     }),
   );

@@ -14,7 +14,7 @@ import type { BudgetOfRun } from './run.ts';
 import { isSameAction } from '../../plan/difference.ts';
 
 /** How often an install that must come to run is looked at. */
-const LOOK_EVERY_MS = 2_000;
+const OBSERVE_EVERY_MS = 2_000;
 
 /** What makes another pass worth its while. */
 export interface Waiting {
@@ -104,7 +104,7 @@ function nextOf(outcome: Outcome, { clock, signal, forDoubts }: Waiting): Next {
   if (outcome.type !== 'ended' || outcome.error !== undefined || signal.aborted) return 'end';
   const nowMs = clock.now();
   const [wait] = outcome.waits;
-  if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: LOOK_EVERY_MS, signal };
+  if (wait !== undefined) return { message: wait.message, untilMs: wait.untilMs, sleepMs: OBSERVE_EVERY_MS, signal };
   if (!forDoubts) return 'end';
   const held = outcome.plan.holds.flatMap((hold) => (hold.untilMs === undefined ? [] : [hold.untilMs]));
   // One whose time is over was looked at: a person decides it.

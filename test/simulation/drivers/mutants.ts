@@ -43,8 +43,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a shared listing is trusted for a write',
     file: 'reconcile/observation.ts',
-    find: 'if (glanced !== undefined && (await isInSync(glanced, world))) return bound(glanced, world, options, binding);',
-    replace: 'if (glanced !== undefined) return bound(glanced, world, options, binding);',
+    find: 'if (checked !== undefined && (await isInSync(checked, world))) return bound(checked, world, options, binding);',
+    replace: 'if (checked !== undefined) return bound(checked, world, options, binding);',
     rightly: ['I-SHARED'],
     seed: 1,
   },

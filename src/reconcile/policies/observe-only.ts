@@ -8,14 +8,14 @@ import type { PassOptions, Prepared, Work } from '../work.ts';
  * How one application stands and what would be done; nothing is sent for it.
  * @throws PortolanError where that cannot be told.
  */
-export async function look(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
+export async function observeOnly(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
   let seen: Prepared | undefined;
   const outcome = await reconcile(work, world, options, {
     ...nothing,
     refusals: (seen) => guardPlan(seen, options.limits, world),
     admit(prepared) {
       seen = prepared;
-      return 'look';
+      return 'observe';
     },
   });
   if (outcome.type === 'unobserved') throw outcome.error;

@@ -8,7 +8,7 @@ import type { Outcome } from './outcome.ts';
 import type { Next } from './policy.ts';
 
 /** Waits for what another pass is worth its while for. @returns false: nobody waits any more. */
-export async function waited(
+export async function waitForPass(
   { message, untilMs, sleepMs, signal }: Exclude<Next, 'end'>,
   outcome: Outcome,
   world: ApplyWorld,
@@ -26,7 +26,7 @@ export async function waited(
 type Ended = Extract<Outcome, { type: 'ended' }>;
 
 /** The outcome of both: whatever the later pass came to, what the earlier one has sent was sent. */
-export async function goneOn(earlier: Outcome, next: Outcome, world: ApplyWorld): Promise<Outcome> {
+export async function mergeOutcomes(earlier: Outcome, next: Outcome, world: ApplyWorld): Promise<Outcome> {
   if (earlier.type !== 'ended') return next;
   switch (next.type) {
     case 'ended':
