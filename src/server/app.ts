@@ -11,7 +11,6 @@ import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
-import type { ServerLimits } from './limits.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
@@ -30,7 +29,6 @@ export interface Gate {
 export interface AppOptions {
   readonly routes: readonly Route[];
   readonly services: Services;
-  readonly limits: ServerLimits;
   readonly pace: Pace;
   readonly unsent: Unsent;
   readonly gate: () => Gate;
@@ -86,7 +84,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function serverOptions({ limits, tls }: AppOptions): FastifyServerOptions {
+function serverOptions({ services: { limits }, tls }: AppOptions): FastifyServerOptions {
   const http = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
@@ -153,7 +151,7 @@ export function queryOf({ query = {} }: Route): object {
 }
 
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void {
-  const { limits } = options;
+  const { limits } = options.services;
   const { method, path, body, bodyBytes } = route;
   app.route({
     method,
@@ -215,7 +213,8 @@ function createRefusalLog({ services, log }: AppOptions): (from: string) => void
 const CLIENT_GONE = new Error('the client is gone');
 
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
-  const { services, limits } = options;
+  const { services } = options;
+  const { limits } = services;
   const stop = linkedAbort(options.signal);
   const { signal } = stop;
   const leave = (): void => stop.abort(CLIENT_GONE);
@@ -263,7 +262,7 @@ function takesTurns({ method, access, waits }: Route): boolean {
 const SENT_BYTES_PER_MS = 1024 * 1024;
 
 async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options: AppOptions): Promise<void> {
-  const { redact, unsent, pace, services, limits } = options;
+  const { redact, unsent, pace, services } = options;
   const send = (status: number, contentType: string, bytes: Uint8Array): Promise<void> =>
     run(() => {
       unsent.add(to.raw, bytes.length);
@@ -276,7 +275,7 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
       const parts: Buffer[] = [];
       const pieces = jsonPieces(reply.body);
       const serializeSome = (): boolean => {
-        const untilMs = services.clock.monotonic() + limits.pieceMs;
+        const untilMs = services.clock.monotonic() + services.limits.pieceMs;
         do {
           const { value, done } = pieces.next();
           if (done === true) return false;

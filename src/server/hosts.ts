@@ -1,14 +1,10 @@
 import { isIP } from 'node:net';
 
-/** The address that a server listens on. */
-export interface Address {
-  /** An IPv6 address has no brackets here. */
-  readonly host: string;
-  readonly port: number;
-}
-
-/** @param listen matches the schema of Settings: `127.0.0.1:7780`, `[::1]:7780`. */
-export function parseListen(listen: string): Address {
+/**
+ * Returns the address to listen on; an IPv6 address has no brackets.
+ * @param listen matches the schema of Settings: `127.0.0.1:7780`, `[::1]:7780`.
+ */
+export function parseListen(listen: string) {
   const at = listen.lastIndexOf(':');
   return { host: listen.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(listen.slice(at + 1)) };
 }

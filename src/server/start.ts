@@ -10,7 +10,7 @@ import type { Log } from '../runtime/log.ts';
 import { createApp, type Gate } from './app.ts';
 import { limitConnections } from './connections.ts';
 import { watchHealth } from './health.ts';
-import { type Address, isLoopback, parseListen } from './hosts.ts';
+import { isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 import { createPace } from './pace.ts';
@@ -82,7 +82,6 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   const app = createApp({
     routes,
     services: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans },
-    limits,
     pace,
     unsent: createUnsent(limits.unsentBytes),
     gate: () => gate,
@@ -112,6 +111,8 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   };
 }
 
+type Address = ReturnType<typeof parseListen>;
+
 async function listen(
   app: FastifyInstance,
   { host, port }: Address,
@@ -123,7 +124,14 @@ async function listen(
   } catch (error) {
     stop.abort(new Error('the server did not start'));
     await app.close();
-    throw cannotListen(settings.listen, error);
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new PortolanError({
+      code: 'server/cannot-listen',
+      disposition: 'give-up',
+      message: `The server cannot listen on ${settings.listen} (${code ?? message}).`,
+      remedy: 'Free the address, or choose another one in spec.server.listen of Settings; port 0 selects a free port.',
+      cause: error,
+    });
   }
 }
 
@@ -169,17 +177,6 @@ function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key
     }
   };
   return { cert: read(tls.certFile, 'the certificate'), key: read(tls.keyFile, 'the key') };
-}
-
-function cannotListen(listen: string, cause: unknown): PortolanError {
-  const { code, message } = cause as NodeJS.ErrnoException;
-  return new PortolanError({
-    code: 'server/cannot-listen',
-    disposition: 'give-up',
-    message: `The server cannot listen on ${listen} (${code ?? message}).`,
-    remedy: 'Free the address, or choose another one in spec.server.listen of Settings; port 0 selects a free port.',
-    cause,
-  });
 }
 
 function urlOf(app: FastifyInstance, { host }: Address, { tls }: ServerSettings): string {

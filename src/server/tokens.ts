@@ -8,10 +8,7 @@ import { isSecret, secretLength } from './secrets.ts';
 export type OpenSecret = (reference: SecretReference, where: string) => () => Secret;
 
 /** The owner of a valid token. */
-export interface Caller {
-  readonly name: string;
-  readonly role: Role;
-}
+export type Caller = Pick<ServerToken, 'name' | 'role'>;
 
 const LENGTH_MIN = 16;
 

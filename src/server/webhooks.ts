@@ -9,10 +9,7 @@ import { openStrongSecret, type OpenSecret } from './tokens.ts';
 
 type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-interface Sender {
-  readonly type: ServerWebhook['type'];
-  readonly secret: () => Secret;
-}
+type Sender = Pick<ServerWebhook, 'type'> & { readonly secret: () => Secret };
 
 interface Around {
   readonly clock: Clock;

@@ -1,26 +1,17 @@
-import type { OperatorNames } from '../manifest/relations.ts';
-import type { Variables } from '../manifest/substitute.ts';
+import type { LoadedManifests, ManifestInput } from '../manifest/load.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import type { Problem } from '../model/problem.ts';
-import type { DesiredState } from '../model/resource.ts';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { Packed } from './packing.ts';
 
 /** Values that loading manifests needs. */
-export interface LoadContext {
-  /** Values of `${NAME}`. */
-  readonly variables: Variables;
-  readonly operator: OperatorNames;
-}
+export type LoadContext = Required<Pick<ManifestInput, 'variables' | 'operator'>>;
 
-export interface LoadedSource {
-  /** Empty if there is any problem. Resources that did not change since the previous load are the same objects. */
-  readonly desired: DesiredState;
-  /** `snapshotId` of `desired`. */
+/** The loaded manifests. Resources that did not change since the previous load are the same objects. */
+export interface LoadedSource extends LoadedManifests {
+  /** `snapshotId` of `desired`; empty if there is any problem. */
   readonly snapshot: string;
-  readonly problems: readonly Problem[];
 }
 
 /** Files that were read. They stay in the thread that read them. */

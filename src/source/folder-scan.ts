@@ -39,7 +39,14 @@ export async function readStableFolder(
     await clock.sleep(place.stableMs, signal);
     const now = await scan(place, limits);
     if (now.stats === before.stats && now.digest === before.digest) return now;
-    if (clock.monotonic() > untilMs) throw keepsChanging(place.paths.join(', '));
+    if (clock.monotonic() > untilMs)
+      throw new PortolanError({
+        code: 'source/unsettled',
+        disposition: 'give-up',
+        message: `The files of ${place.paths.join(', ')} kept changing for ${PATIENCE_MS / 1000} s, so they were not read. The last accepted revision stays in effect.`,
+        remedy:
+          'Find the program that keeps writing there. Use git, or a link that is switched, for files that change often.',
+      });
     before = now;
   }
 }
@@ -54,7 +61,13 @@ export async function folderStats({ paths, exclude }: FolderPlace): Promise<stri
 async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLimits, 'sizeMib'>): Promise<Scan> {
   const seen: string[] = [];
   const found = await readSources(paths, noting(seen, true), { exclude, sizeMib });
-  if (isNothingThere(found.problems, paths)) throw notThere(paths.join(', '));
+  if (isNothingThere(found.problems, paths))
+    throw new PortolanError({
+      code: 'source/not-found',
+      disposition: 'give-up',
+      message: `${paths.join(', ')} does not exist. The last accepted revision stays in effect.`,
+      remedy: 'Restore it, or correct -f. Portolan retries automatically.',
+    });
   const files = found.files.map((file) => ({ ...file, contentId: `sha256:${hash('sha256', file.content)}` }));
   const lines = [
     ...files.map(({ path, contentId }) => `${path}\0${contentId}`),
@@ -97,23 +110,4 @@ function isNothingThere(problems: readonly Problem[], paths: readonly string[]):
     problems.filter(({ code }) => code === 'source/not-found').map(({ position }) => position.file),
   );
   return paths.every((path) => missing.has(path));
-}
-
-function notThere(location: string): PortolanError {
-  return new PortolanError({
-    code: 'source/not-found',
-    disposition: 'give-up',
-    message: `${location} does not exist. The last accepted revision stays in effect.`,
-    remedy: 'Restore it, or correct -f. Portolan retries automatically.',
-  });
-}
-
-function keepsChanging(location: string): PortolanError {
-  return new PortolanError({
-    code: 'source/unsettled',
-    disposition: 'give-up',
-    message: `The files of ${location} kept changing for ${PATIENCE_MS / 1000} s, so they were not read. The last accepted revision stays in effect.`,
-    remedy:
-      'Find the program that keeps writing there. Use git, or a link that is switched, for files that change often.',
-  });
 }

@@ -62,7 +62,13 @@ export class Git {
     const complaint = stderr.slice(0, COMPLAINT_LENGTH_MAX).trim();
     if (end === 'interrupted') throw interrupted();
     if (end === 'too-slow') throw tooSlow(this.root);
-    if (end === 'not-started' && complaint.includes('ENOENT')) throw noGit();
+    if (end === 'not-started' && complaint.includes('ENOENT'))
+      throw new PortolanError({
+        code: 'source/no-git',
+        disposition: 'give-up',
+        message: 'The program git, which reads commits, is not on the PATH. Nothing was done.',
+        remedy: 'Install git, or omit --revision to read the files on disk.',
+      });
     if (exitCode < 0) throw gitFailed(this.root, 'be run', complaint);
     return { exitCode, stdout, stderr: complaint };
   }
@@ -259,14 +265,5 @@ export function interrupted(): PortolanError {
     disposition: 'give-up',
     message: 'Reading the commit was interrupted.',
     remedy: 'Retry the command.',
-  });
-}
-
-function noGit(): PortolanError {
-  return new PortolanError({
-    code: 'source/no-git',
-    disposition: 'give-up',
-    message: 'The program git, which reads commits, is not on the PATH. Nothing was done.',
-    remedy: 'Install git, or omit --revision to read the files on disk.',
   });
 }

@@ -94,8 +94,20 @@ export class Mirror {
       return id !== undefined && name !== undefined && names.includes(name) ? [{ name, id }] : [];
     });
     const [one, another] = found;
-    if (one === undefined) throw unknownRef(url, ref);
-    if (another !== undefined) throw ambiguousRef(url, ref);
+    if (one === undefined)
+      throw new PortolanError({
+        code: 'source/unknown-revision',
+        disposition: 'invalid',
+        message: `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
+        remedy: 'Correct spec.source.ref, or push the branch again.',
+      });
+    if (another !== undefined)
+      throw new PortolanError({
+        code: 'source/ambiguous-revision',
+        disposition: 'invalid',
+        message: `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
+        remedy: `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
+      });
     return one;
   }
 
@@ -215,24 +227,6 @@ export function isDamage(error: unknown): boolean {
   return ['source/mirror-damaged', 'source/git-failed', 'source/incomplete-clone', 'source/no-repository'].includes(
     error.code,
   );
-}
-
-function unknownRef(url: string, ref: string): PortolanError {
-  return new PortolanError({
-    code: 'source/unknown-revision',
-    disposition: 'invalid',
-    message: `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
-    remedy: 'Correct spec.source.ref, or push the branch again.',
-  });
-}
-
-function ambiguousRef(url: string, ref: string): PortolanError {
-  return new PortolanError({
-    code: 'source/ambiguous-revision',
-    disposition: 'invalid',
-    message: `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
-    remedy: `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
-  });
 }
 
 function shortHash(text: string): string {

@@ -10,7 +10,7 @@ import type { SourceFeed } from './feed.ts';
 import { LevelFeed, type SourceReader } from './level-feed.ts';
 import { localReader } from './local-reader.ts';
 import { RemoteReader } from './remote-reader.ts';
-import { type Watch, watchFiles } from './watcher.ts';
+import { watchFiles } from './watcher.ts';
 
 export interface SourceFeedOptions {
   /** Paths of -f. Empty: the paths of the settings. */
@@ -33,8 +33,6 @@ export interface SourceFeedOptions {
   readonly cacheFolder: string;
   /** Opens the secret of a reference. @param where the place of the reference, for messages. */
   readonly secret: (reference: SecretReference, where: string) => () => Secret;
-  /** Watches files. Default: `watchFiles`. */
-  readonly watch?: Watch;
 }
 
 /**
@@ -45,7 +43,7 @@ export function openSourceFeed(options: SourceFeedOptions): SourceFeed {
   const { settings } = options;
   const { url, intervalMs, debounceMs } = settings;
   const reader = url === undefined ? openLocal(options, debounceMs) : openRemote(options, url);
-  return new LevelFeed({ ...options, reader, watch: options.watch ?? watchFiles, intervalMs, debounceMs });
+  return new LevelFeed({ ...options, reader, watch: watchFiles, intervalMs, debounceMs });
 }
 
 function openLocal(options: SourceFeedOptions, stableMs: number): SourceReader {

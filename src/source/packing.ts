@@ -17,11 +17,7 @@ export interface PackedPart {
   readonly text: string;
 }
 
-interface StoredFile {
-  readonly path: string;
-  readonly base64: string;
-  readonly contentId?: string;
-}
+type StoredFile = Pick<SourceFile, 'path' | 'contentId'> & { readonly base64: string };
 
 /** Average number of files in a part. A changed file is written together with these. */
 const FILES_OF_PART = 32;

@@ -6,17 +6,13 @@ import { canonicalJson, type Json } from '../model/json.ts';
 import type { Snapshot } from '../model/owned.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { mayPrune, type Succession } from '../plan/guard.ts';
-import type { Descent } from './revision.ts';
+import type { SourceReading } from './feed.ts';
 
 /** The commit of a snapshot of plain files. */
 const NO_COMMIT = '-';
 
 /** The commit that manifests were read from. */
-interface SnapshotCommit {
-  /** Full id. */
-  readonly id: string;
-  descentFrom(ancestor: string): Promise<Descent>;
-}
+type SnapshotCommit = Pick<SourceReading, 'descentFrom'> & { readonly id: string };
 
 /** A source whose manifests were checked and planned. */
 interface CheckedSource extends SourceLedger {

@@ -71,7 +71,13 @@ export class ThreadWorkbench implements Workbench {
 
   folder(place: FolderPlace, label: string): Promise<FolderContents> {
     return this.#read('folder', place, label, (before, now) => {
-      if (now.digest !== before.digest) throw changed(place);
+      if (now.digest === before.digest) return;
+      throw new PortolanError({
+        code: 'source/changed',
+        disposition: 'retry',
+        message: `The files of ${place.paths.join(', ')} changed after they were read, and the thread that read them ended. Nothing was applied.`,
+        remedy: 'Do nothing: Portolan reads them again.',
+      });
     });
   }
 
@@ -265,13 +271,4 @@ function reasonOf({ end }: ThreadEnded, isLate: boolean): ThreadFailure {
   if (isLate) return { type: 'too-slow' };
   if (end.type === 'out-of-memory') return { type: 'out-of-memory' };
   return { type: 'failed', reason: end.type === 'failed' ? end.reason : 'it ended by itself' };
-}
-
-function changed({ paths }: FolderPlace): PortolanError {
-  return new PortolanError({
-    code: 'source/changed',
-    disposition: 'retry',
-    message: `The files of ${paths.join(', ')} changed after they were read, and the thread that read them ended. Nothing was applied.`,
-    remedy: 'Do nothing: Portolan reads them again.',
-  });
 }

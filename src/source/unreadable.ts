@@ -70,7 +70,12 @@ export class Unreadable {
     const known = failed.find((one) => one.key === key);
     if (known !== undefined) throw new PortolanError({ ...known, disposition: 'invalid' } satisfies ErrorFacts);
     if (begun?.key !== key || this.#own.has(key) || begun.times < TIMES_MAX) return;
-    const error = processEnded(label);
+    const error = new PortolanError({
+      code: 'source/process-ended',
+      disposition: 'invalid',
+      message: `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
+      remedy: `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
+    });
     await this.remember({ key, label }, error);
     throw error;
   }
@@ -121,12 +126,3 @@ function factOf(source: string): string {
 /** Remedy for a source that ends its thread. */
 export const UNREADABLE_REMEDY =
   'Correct the commit. Portolan retries it on `portolan sync`, with other limits, or with another version.';
-
-function processEnded(label: string): PortolanError {
-  return new PortolanError({
-    code: 'source/process-ended',
-    disposition: 'invalid',
-    message: `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
-    remedy: `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
-  });
-}
