@@ -42,7 +42,7 @@ export async function readCommit(reading: CommitReading): Promise<ReadCommit> {
   const { git, objects, commit, paths, exclude, limits } = reading;
   const [content] = await objects.read([{ id: commit, type: 'commit' }]);
   const object = content && parseCommit(content);
-  if (object === undefined) throw gitFailed(git.root, `read commit ${commit}`, 'it names no tree');
+  if (object === undefined) throw gitFailed(git.root, `read commit ${commit}`, 'the commit has no tree');
   const isKnown = reading.known !== undefined && isSame(reading.known.exclude, exclude);
   const known = isKnown ? reading.known.folders : NO_FOLDERS;
   const listing = new Listing(git, objects, exclude, limits);
@@ -118,7 +118,7 @@ async function readContents(
   for (const [index, facts] of (await objects.facts(unknown)).entries()) {
     if (facts.found !== 'one') throw incompleteClone(git.root);
     if (facts.type !== 'blob')
-      throw gitFailed(git.root, 'look at the files of the commit', `${facts.id} is a ${facts.type}`);
+      throw gitFailed(git.root, 'read the files of the commit', `${facts.id} is a ${facts.type}`);
     sizes.set(unknown[index] as string, facts.size);
   }
   const sizeOf = ({ id }: Candidate): number => sizes.get(id) as number;

@@ -212,7 +212,7 @@ export class Listing {
     for (const [index, content] of contents.entries()) {
       const id = unique[index] as string;
       const entries = parseTree(content, id.length / 2);
-      if (entries === undefined) throw gitFailed(this.#git.root, `read tree ${id}`, 'it names files as no git does');
+      if (entries === undefined) throw gitFailed(this.#git.root, `read tree ${id}`, 'the tree has invalid names');
       trees.set(id, entries);
     }
     return trees;

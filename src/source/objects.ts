@@ -88,7 +88,7 @@ export class ObjectReader {
       await this.close();
       if (this.#git.isInterrupted()) throw interrupted();
       if (isLate) throw tooSlow(this.#git.root);
-      if (error instanceof Ended) throw this.#failed('read objects', git.errorOutput() || 'it ended early');
+      if (error instanceof Ended) throw this.#failed('read objects', git.errorOutput() || 'it ended too early');
       throw error;
     } finally {
       done.abort();
@@ -104,7 +104,7 @@ export class ObjectReader {
     if (answer === `${name} missing`) return { found: 'none' };
     if (answer === `${name} ambiguous`) return { found: 'several' };
     const [, id, type, size] = /^([0-9a-f]{40,64}) (blob|tree|commit|tag) ([0-9]+)$/.exec(answer) ?? [];
-    if (id === undefined) throw this.#failed(`look up ${name}`, `it answers "${answer}"`);
+    if (id === undefined) throw this.#failed(`look up ${name}`, `the answer is "${answer}"`);
     return { found: 'one', id, type: type as ObjectType, size: Number(size) };
   }
 
@@ -112,11 +112,11 @@ export class ObjectReader {
     const answer = await output.line();
     if (answer === `${id} missing`) throw incompleteClone(this.#git.root);
     const size = answer.startsWith(`${id} ${type} `) ? Number(answer.slice(id.length + type.length + 2)) : Number.NaN;
-    if (!Number.isSafeInteger(size)) throw this.#failed(`read ${type} ${id}`, `it answers "${answer}"`);
+    if (!Number.isSafeInteger(size)) throw this.#failed(`read ${type} ${id}`, `the answer is "${answer}"`);
     const content = await output.take(size);
     await output.line();
     if (objectId(type, content, id.length) !== id)
-      throw this.#failed(`read ${type} ${id}`, 'its content is another than its id says');
+      throw this.#failed(`read ${type} ${id}`, 'its content does not match its id');
     return content;
   }
 

@@ -116,7 +116,7 @@ test('objects of other repositories are read as far as their ids say so, and for
   const file = join(root, '.git', 'objects', id.slice(0, 2), id.slice(2));
   rmSync(file);
   writeFileSync(file, deflateSync('blob 3\0two'));
-  await expect(use(clone)).rejects.toMatchObject({ message: expect.stringContaining('another than its id says') });
+  await expect(use(clone)).rejects.toMatchObject({ message: expect.stringContaining('does not match its id') });
 });
 
 test('the place of the work tree in the configuration is not believed', async () => {
