@@ -1,6 +1,6 @@
 import { Command, CommanderError, type CommandUnknownOpts } from '@commander-js/extra-typings';
 import {
-  ASKED,
+  COMPLETE_COMMAND,
   type CommandDefinition,
   type CommandTree,
   type Invoke,
@@ -16,7 +16,7 @@ import { withLiveRegion } from './terminal/live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './terminal/help.ts';
 import { setOption } from './session/options.ts';
 import { createRedaction, redacting } from './session/redaction.ts';
-import { showable, surroundingsOf, whileRead } from './session/surroundings.ts';
+import { showable, surroundingsOf, runWhileRead } from './session/surroundings.ts';
 
 /** Describes a command, and loads its definition. */
 export interface CommandEntry {
@@ -93,7 +93,7 @@ const SUMMARIES = {
   demo: 'Demonstrate Portolan on a sandbox, in half a minute.',
   config: 'Show every setting with its value and its origin.',
   completion: 'Print the completion script of a shell: bash, zsh or fish.',
-  [ASKED]: 'List the words that can stand at the cursor, for the completion scripts.',
+  [COMPLETE_COMMAND]: 'List the words that can stand at the cursor, for the completion scripts.',
   version: 'Print the versions of Portolan and of Node.',
 };
 
@@ -123,7 +123,7 @@ const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger'>, CommandE
   demo: async () => (await import('./commands/demo.ts')).demoCommand,
   config: async () => (await import('./commands/config/config.ts')).configCommand,
   completion: async () => (await import('./commands/completion/completion.ts')).completionCommand,
-  [ASKED]: async () => (await import('./commands/completion/completion.ts')).completeCommand,
+  [COMPLETE_COMMAND]: async () => (await import('./commands/completion/completion.ts')).completeCommand,
   version: async () => (await import('./commands/version.ts')).versionCommand,
 };
 
@@ -170,11 +170,11 @@ async function runCommand(args: readonly string[], around: ProcessSurroundings):
   const program = await buildProgram(args, surroundings, {
     prepare: async (path, command, definition) => {
       applyEnvironment(path, command, surroundings.env);
-      if (path !== ASKED && path !== 'config') await checkEnvironment(path, command, args, surroundings);
+      if (path !== COMPLETE_COMMAND && path !== 'config') await checkEnvironment(path, command, args, surroundings);
       inForce = await surroundingsOf(command, definition, surroundings);
     },
     invoke: async (work) => {
-      exitCode = await whileRead(work, inForce);
+      exitCode = await runWhileRead(work, inForce);
     },
   });
   try {
@@ -253,7 +253,7 @@ async function addCommands(
   for (const entry of entries) {
     const { name, summary } = entry;
     const command = parent
-      .command(name, { hidden: name === ASKED })
+      .command(name, { hidden: name === COMPLETE_COMMAND })
       .summary(summary)
       .description(summary);
     const alias = ALIASES[name];

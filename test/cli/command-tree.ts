@@ -1,4 +1,4 @@
-import { ASKED } from '../../src/cli/session/command.ts';
+import { COMPLETE_COMMAND } from '../../src/cli/session/command.ts';
 import { type CommandEntry, type CommandGroup, COMMANDS } from '../../src/cli/program.ts';
 
 /** Words of every command that people call, groups left out: `['ledger', 'list']`. A new command is here at once. */
@@ -9,7 +9,7 @@ export function commandPaths(
   return entries.flatMap((entry) => {
     const path = [...before, entry.name];
     if ('commands' in entry) return commandPaths(entry.commands, path);
-    return entry.name === ASKED ? [] : [path];
+    return entry.name === COMPLETE_COMMAND ? [] : [path];
   });
 }
 

@@ -179,7 +179,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     reason: 'reads and writes the files that a command line names, those of --out too, and makes those of the demo',
   },
   'src/cli/commands/init/folder.ts': { uses: ['files'], reason: 'makes the files of a working folder' },
-  'src/cli/commands/completion/at-hand.ts': {
+  'src/cli/commands/completion/local-names.ts': {
     uses: ['files'],
     reason: 'looks for names in manifests that may be half written',
   },

@@ -11,7 +11,7 @@ import type { Redaction } from './redaction.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 
 /** Names the command that the completion scripts run. The help does not list it. */
-export const ASKED = '__complete';
+export const COMPLETE_COMMAND = '__complete';
 
 /** Loads the kinds that the program knows, when a command needs them. */
 export interface KindLoader {

@@ -10,7 +10,7 @@ import type { DesiredState } from '../../model/resource.ts';
 import type { Surroundings } from './command.ts';
 import { DEFAULT_CONFIGURATION, type OperatorConfiguration, readConfiguration } from './configuration.ts';
 import { readNamedFile } from './files.ts';
-import type { CommitAtHand, RevisionPolicy } from './revision.ts';
+import type { LoadedCommit, RevisionPolicy } from './revision.ts';
 
 /** Holds the shared options that name the input. */
 export interface InputOptions {
@@ -26,7 +26,7 @@ export interface Input extends OperatorConfiguration {
   /** Empty when there is a problem. */
   readonly desired: DesiredState;
   /** The commit that the manifests were read from; undefined for the working tree. */
-  readonly commit: CommitAtHand | undefined;
+  readonly commit: LoadedCommit | undefined;
   /** Number of files that were read as manifests. */
   readonly files: number;
   /** The paths that `-f` or the configuration names. */
@@ -129,7 +129,7 @@ async function readManifests(
   revision: string | undefined,
   policy: RevisionPolicy,
   surroundings: Surroundings,
-): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand | undefined }> {
+): Promise<{ readonly sources: ReadSources; readonly commit: LoadedCommit | undefined }> {
   if (revision !== undefined) {
     const { readRevision } = await import('./revision.ts');
     return readRevision(revision, paths, exclude, policy, surroundings);

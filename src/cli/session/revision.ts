@@ -13,7 +13,7 @@ import type { Surroundings } from './command.ts';
 export type RevisionPolicy = Pick<SourceSettings, 'signatures' | 'limits'>;
 
 /** Describes the commit that a command works on. */
-export interface CommitAtHand {
+export interface LoadedCommit {
   /** Full id. */
   readonly id: string;
   /** Name in plans: `main@sha1:<id>`. */
@@ -33,7 +33,7 @@ export async function readRevision(
   exclude: readonly string[],
   { signatures, limits }: RevisionPolicy,
   { clock, env, signal }: Pick<Surroundings, 'clock' | 'env' | 'signal'>,
-): Promise<{ readonly sources: ReadSources; readonly commit: CommitAtHand }> {
+): Promise<{ readonly sources: ReadSources; readonly commit: LoadedCommit }> {
   if (paths.includes('-'))
     throw invalidInput(
       'cli/revision-of-input',

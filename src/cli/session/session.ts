@@ -77,7 +77,7 @@ export async function withSession(
 }
 
 /** Opens ledger and platforms. The simulator replaces both. */
-const genuine = { openLedger, openPlatforms };
+const openers = { openLedger, openPlatforms };
 
 /** Runs `work` as `withSession` does, for input that was read already. */
 export async function withInput(
@@ -87,7 +87,7 @@ export async function withInput(
   readOnly: boolean,
   work: (session: Session) => Promise<ExitCode>,
   command = readOnly ? 'plan' : 'apply',
-  opening = genuine,
+  opening = openers,
 ): Promise<ExitCode> {
   refuseFaults(input.problems);
   if (input.configuration.platforms.size === 0) throw noPlatform(input.file);
@@ -111,7 +111,7 @@ interface ToOpen {
   readonly readOnly: boolean;
 }
 
-async function openAll(known: ToOpen, command: string, opening: typeof genuine) {
+async function openAll(known: ToOpen, command: string, opening: typeof openers) {
   const { input, flags, surroundings, readOnly } = known;
   const log = await createLog(flags, surroundings);
   const actor = `portolan ${command} by ${surroundings.who}`;

@@ -20,7 +20,7 @@ export async function surroundingsOf(
 }
 
 /** Runs a command until it ends, or until its output has no reader, which is a success, as with `| head`. */
-export async function whileRead(
+export async function runWhileRead(
   work: (surroundings: Surroundings) => Promise<ExitCode>,
   surroundings: Surroundings,
 ): Promise<ExitCode> {

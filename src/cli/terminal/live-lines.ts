@@ -12,7 +12,7 @@ export type LiveLines = ReturnType<typeof openLiveLines>;
 
 /** Writes `-o jsonl` of an apply: each line as soon as it is known. */
 export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal' | 'clock'>) {
-  const told = new Set<ActionResult>();
+  const written = new Set<ActionResult>();
   let hasPlan = false;
   const write = (...lines: readonly PlanLine[]): void => terminal.out.write(lines.map(jsonLine).join(''));
   const plan = (document: PlanDocument): void => {
@@ -23,13 +23,13 @@ export function openLiveLines({ terminal, clock }: Pick<Surroundings, 'terminal'
   return {
     plan,
     emit(event: ApplyEvent): void {
-      if (event.type === 'finished') told.add(event.result);
+      if (event.type === 'finished') written.add(event.result);
       write(lineOf(event, clock.now()));
     },
     /** Writes the lines that were not written yet. */
     end(report: PlanReport): void {
       plan(report.plan);
-      if (report.applied !== undefined) write(...appliedLines(report.applied, (result) => told.has(result)));
+      if (report.applied !== undefined) write(...appliedLines(report.applied, (result) => written.has(result)));
     },
   };
 }

@@ -47,8 +47,8 @@ export class Progress {
   waits(lane: string, text: string, untilMs: EpochMs): void {
     this.#ended(lane);
     const former = this.#lanes.get(lane);
-    const goesOn = former?.text === text && former.untilMs !== undefined;
-    this.#lanes.set(lane, { text, sinceMs: goesOn ? former.sinceMs : this.#around.clock.monotonic(), untilMs });
+    const isSameWait = former?.text === text && former.untilMs !== undefined;
+    this.#lanes.set(lane, { text, sinceMs: isSameWait ? former.sinceMs : this.#around.clock.monotonic(), untilMs });
     this.#sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
     this.#draw();
   }

@@ -19,7 +19,7 @@ type Source = NameSource | 'files';
  * @param files the paths of `-f`.
  * @param config the file of `--config`.
  */
-export type NamesAtHand = Readonly<
+export type LocalNames = Readonly<
   Record<NameSource, (files: readonly string[], config: string | undefined) => readonly Candidate[]>
 >;
 
@@ -55,7 +55,7 @@ interface CursorPlace {
  * @param words the words after the program's name, up to the cursor. The last one is incomplete and may be empty.
  * @param program the tree of commands, with the options of the command that `words` names.
  */
-export function complete(words: readonly string[], program: CommandUnknownOpts, names: NamesAtHand): Completion {
+export function complete(words: readonly string[], program: CommandUnknownOpts, names: LocalNames): Completion {
   const current = words.at(-1) ?? '';
   const place = placeOf(words.slice(0, -1), program);
   const { command, pending } = place;
@@ -172,7 +172,7 @@ function valuesOf(
   before: string,
   current: string,
   place: CursorPlace,
-  names: NamesAtHand,
+  names: LocalNames,
 ): Completion {
   const { given } = place;
   const source = sourceOf(of, place);

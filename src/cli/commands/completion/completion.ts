@@ -32,8 +32,11 @@ export const completeCommand = defineCommand({
   parameters: (command) => command.argument('[words...]', 'the words of the command line, up to the cursor'),
   async run({ terminal, env, declarations }, _options, [words], { tree }) {
     try {
-      const [{ complete }, { namesAtHand }] = await Promise.all([import('./candidates.ts'), import('./at-hand.ts')]);
-      const completion = complete(words, await tree.build(words), namesAtHand(declarations, env));
+      const [{ complete }, { readLocalNames }] = await Promise.all([
+        import('./candidates.ts'),
+        import('./local-names.ts'),
+      ]);
+      const completion = complete(words, await tree.build(words), readLocalNames(declarations, env));
       const lines =
         completion.type === 'files' ? [] : completion.words.map(({ value, description }) => `${value}\t${description}`);
       terminal.out.write([...lines, `:${completion.type}`].map((line) => `${line}\n`).join(''));

@@ -1,4 +1,4 @@
-import { ASKED } from '../../session/command.ts';
+import { COMPLETE_COMMAND } from '../../session/command.ts';
 
 /** Shells that `portolan completion` writes a script for. */
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -20,7 +20,7 @@ _portolan() {
   [[ $line == *[[:space:]] ]] && words+=('')
   full="\${words[\${#words[@]} - 1]}"
   while IFS= read -r candidate; do answer+=("$candidate"); done < <(
-    "$program" ${ASKED} -- "\${words[@]:1}" 2> /dev/null < /dev/null
+    "$program" ${COMPLETE_COMMAND} -- "\${words[@]:1}" 2> /dev/null < /dev/null
   )
   COMPREPLY=()
   ((\${#answer[@]} == 0)) && return 0
@@ -49,7 +49,7 @@ const ZSH = `#compdef portolan
 _portolan() {
   local line
   local -a answer described closed open
-  answer=("\${(@f)$(\${(Q)words[1]} ${ASKED} -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null < /dev/null)}")
+  answer=("\${(@f)$(\${(Q)words[1]} ${COMPLETE_COMMAND} -- "\${(@Q)words[2,CURRENT]}" 2> /dev/null < /dev/null)}")
   if [[ \${answer[-1]} == :files ]]; then
     compset -P '*='
     _files
@@ -75,7 +75,7 @@ function __portolan_complete
     set -l current (commandline -ct)
     set -l program $words[1]
     set -e words[1]
-    set -l answer ($program ${ASKED} -- $words "$current" 2> /dev/null < /dev/null)
+    set -l answer ($program ${COMPLETE_COMMAND} -- $words "$current" 2> /dev/null < /dev/null)
     if test (count $answer) -gt 0; and test "$answer[-1]" = :files
         if string match -q -- '--*=*' "$current"
             set -l flag (string replace -r '=.*' = -- "$current")

@@ -175,8 +175,8 @@ async function checkDeletion(suite: Suite): Promise<void> {
   const port = await openedPort(suite, suite.components[0]);
   const live = await deletePort(port);
   const stays = (await suite.portOf(port)) === undefined ? 'the port is gone' : 'the port stays';
-  const told = live.verdict === 'applied' ? ', answered as applied' : '';
-  check('live-port', 'deletion of a port with an active rule', 'the port stays', `${stays}${told}`);
+  const answer = live.verdict === 'applied' ? ', answered as applied' : '';
+  check('live-port', 'deletion of a port with an active rule', 'the port stays', `${stays}${answer}`);
   for (const action of ['close_outer', 'close_inner'] as const) await changePort(port, { action });
   await deletePort(port);
   const left = await countText(suite, suite.domain(`opens-${port}`));

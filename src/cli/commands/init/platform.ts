@@ -17,13 +17,13 @@ export interface Choice {
 }
 
 /** Lists the choices that the platform offers. undefined: the platform cannot be read, and the answer must be typed. */
-export type PlatformAtHand = Awaited<ReturnType<typeof reachPlatform>>;
+export type PlatformChoices = Awaited<ReturnType<typeof reachPlatform>>;
 
 /**
  * Opens the platform of the answers so far, read only. Its methods do not fail: the first failure is reported once.
- * @param tell receives the reason why the platform cannot be read, in one line.
+ * @param onFailure receives the reason why the platform cannot be read, in one line.
  */
-export async function reachPlatform(answers: Reach, surroundings: Surroundings, tell: (why: string) => void) {
+export async function reachPlatform(answers: Reach, surroundings: Surroundings, onFailure: (why: string) => void) {
   const text = configurationText({ ...answers, team: '*', region: '*', appId: 1, name: 'any' });
   const { configuration } = loadConfiguration(surroundings.declarations, text, DEFAULT_CONFIGURATION);
   const log = await createLog({ logLevel: 'error', logFormat: 'text' }, surroundings);
@@ -36,7 +36,7 @@ export async function reachPlatform(answers: Reach, surroundings: Surroundings, 
     } catch (error) {
       if (!(error instanceof PortolanError) || surroundings.signal.aborted) throw error;
       isOut = true;
-      tell(error.message);
+      onFailure(error.message);
       return undefined;
     }
   };

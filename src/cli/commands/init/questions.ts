@@ -13,7 +13,7 @@ import {
   tokenOf,
   urlOf,
 } from './answers.ts';
-import { type Choice, type PlatformAtHand, reachPlatform } from './platform.ts';
+import { type Choice, type PlatformChoices, reachPlatform } from './platform.ts';
 import { didYouMean } from '../../../manifest/suggest.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
@@ -93,7 +93,7 @@ interface Asking {
   readonly options: GivenAnswers;
   readonly interview: Interview;
   /** Returns the platform of the draft; undefined with `--offline`. */
-  platform(draft: Draft): Promise<PlatformAtHand | undefined>;
+  platform(draft: Draft): Promise<PlatformChoices | undefined>;
 }
 
 /** Asks for the answers that the flags leave open, and shows all of them before anything is written. */
@@ -279,14 +279,14 @@ function textReader(answer: TextAnswer & keyof Draft): (text: string) => Reading
 }
 
 /** Returns the platform for the current answers. It is opened again when the address or token changes. */
-function platformsOf(options: GivenAnswers, surroundings: Surroundings, tell: (why: string) => void) {
-  const opened = new Map<string, PlatformAtHand>();
+function platformsOf(options: GivenAnswers, surroundings: Surroundings, onFailure: (why: string) => void) {
+  const opened = new Map<string, PlatformChoices>();
   return {
     async of({ url = '', token = { env: TOKEN_VARIABLE }, header = '', allowPlainHttp = false }: Draft) {
       if (options.offline === true) return undefined;
       const reach = { url, token, header, allowPlainHttp };
       const key = JSON.stringify(reach);
-      const platform = opened.get(key) ?? (await reachPlatform(reach, surroundings, tell));
+      const platform = opened.get(key) ?? (await reachPlatform(reach, surroundings, onFailure));
       opened.set(key, platform);
       return platform;
     },

@@ -8,7 +8,7 @@ import type { Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { readNamedFile } from '../../session/files.ts';
 import type { Input } from '../../session/input.ts';
-import type { CommitAtHand } from '../../session/revision.ts';
+import type { LoadedCommit } from '../../session/revision.ts';
 import type { SessionOptions } from '../../session/session.ts';
 import { existingLedgerPath } from '../ledger/opening.ts';
 
@@ -63,7 +63,7 @@ export function openSavedPlan(
 }
 
 /** Returns the commit of a saved plan. Its descent was determined when the plan was made, so git is not needed. */
-function commitOf({ id, name }: NonNullable<SavedPlan['commit']>, basis: SavedPlan['basis']): CommitAtHand {
+function commitOf({ id, name }: NonNullable<SavedPlan['commit']>, basis: SavedPlan['basis']): LoadedCommit {
   return {
     id,
     name,

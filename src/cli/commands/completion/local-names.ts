@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Declarations } from '../../../kinds/kind.ts';
 import { NAME_PATTERN } from '../../../kinds/schema.ts';
 import { DEFAULT_CONFIGURATION } from '../../session/configuration.ts';
-import { type NamesAtHand, plain } from './candidates.ts';
+import { type LocalNames, plain } from './candidates.ts';
 
 /** Limits of what is read: a person who presses Tab waits for the answer, so a larger source is read in part. */
 const FILES_MAX = 500;
@@ -17,10 +17,10 @@ const NAME = new RegExp(NAME_PATTERN);
  * Returns names from files on this machine, found by a quick check of their lines: a manifest in the middle of an edit is
  * often not valid YAML. Throws nothing. Leaves out text that is not a valid name, because a shell will use it.
  */
-export function namesAtHand(
+export function readLocalNames(
   declarations: Declarations,
   env: Readonly<Record<string, string | undefined>>,
-): NamesAtHand {
+): LocalNames {
   const namedIn = (paths: readonly string[]): readonly Named[] =>
     textsIn(paths)
       .flatMap(documentsOf)
