@@ -7,11 +7,11 @@ import type { Output } from '../src/cli/terminal/terminal.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { systemRandom } from '../src/runtime/random.ts';
 
-const HEAD = `<!-- Made from what each command says with --help by npm run reference. Do not edit. -->
+const HEAD = `<!-- Generated from --help of each command by npm run reference. Do not edit. -->
 
 # Commands
 
-What every command says with \`--help\`: how it is called, its options with their twins in the environment, examples.
+The output of \`--help\` of every command: usage, options with their environment variables, and examples.
 `;
 
 /** Lines of code blocks, as wide as a page shows them. */

@@ -48,7 +48,7 @@ test('JSON has a layout of its own, and is left as it is', async () => {
   expect(await runHere(['fmt', file])).toEqual({
     code: 0,
     out: '',
-    err: `note: ${file} is JSON, and was left as it is\n`,
+    err: `note: ${file} is JSON and was not changed\n`,
   });
 });
 
@@ -72,7 +72,7 @@ test('--check writes nothing, and ends with 1 where a file is not laid out', asy
   const folder = folderOf({ 'a.yaml': OTHERWISE, 'b.yaml': LAID_OUT });
   const run = await runHere(['fmt', '--check', folder]);
   expect(run).toMatchObject({ code: 1, out: `${join(folder, 'a.yaml')}\n` });
-  expect(run.err).toContain('1 file not laid out');
+  expect(run.err).toContain('1 file not formatted');
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe(OTHERWISE);
   expect(await runHere(['fmt', '--check', join(folder, 'b.yaml')])).toEqual({ code: 0, out: '', err: '' });
 });

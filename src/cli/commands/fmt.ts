@@ -15,29 +15,29 @@ import { count } from '../terminal/text.ts';
 export const fmtCommand = defineCommand({
   isData: true,
   about:
-    'Writes manifests and configuration again in one layout: order of the fields, indentation, quotes. Comments and meaning stay; a file that cannot be read without doubt is left alone.',
+    'Formats manifests and configuration: order of fields, indentation and quotes. Comments and meaning stay the same. A file that cannot be parsed reliably is not changed.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid],
   seeAlso: ['validate'],
   examples: `
-Every comment is kept, and what the file means: otherwise it is left as it is. A file with faults is left as it is too,
-and the others are laid out all the same. The names of the files that were written (or would be) are printed.
+A file whose comments or meaning would change is not written, nor is a file with faults. The other files are formatted.
+The command prints the names of the files that it writes, or would write.
 
-Exit codes: 0 done, or nothing to do; 1 with --check if a file is not laid out; 3 if a file has faults.
+Exit codes: 0 done, or nothing to do; 1 with --check if a file is not formatted; 3 if a file has faults.
 
 Examples:
-  portolan fmt                          what is in the working folder
+  portolan fmt                          all files in the working directory
   portolan fmt manifests portolan.yaml
-  portolan fmt --check manifests        for CI: writes nothing
-  portolan fmt --diff manifests         shows what it would do; writes nothing
+  portolan fmt --check manifests        for CI; writes nothing
+  portolan fmt --diff manifests         shows the changes; writes nothing
   portolan fmt - < in.yaml > out.yaml`,
   parameters: (command) =>
     command
-      .argument('[paths...]', 'files and folders, - for standard input (default: the working folder)')
+      .argument('[paths...]', 'files and folders, or - for standard input (default: the working directory)')
       .addOption(filenameOption())
-      .option('--check', 'write nothing, and end with 1 if a file is not laid out')
-      .option('--diff', 'write nothing, and show what would change'),
+      .option('--check', 'write nothing, and exit with 1 if a file is not formatted')
+      .option('--diff', 'write nothing, and show the changes'),
   async run({ terminal, declarations }, options, [named], { command }) {
-    // A flag goes before the environment, and so does an argument.
+    // Flags and arguments take precedence over the environment.
     const isOfFlag = named.length === 0 || command.getOptionValueSource('filename') === 'cli';
     const all = [...named, ...(isOfFlag ? (options.filename ?? []) : [])];
     const paths = all.length === 0 ? ['.'] : all;
@@ -47,9 +47,8 @@ Examples:
     let amiss = 0;
     for (const file of files) {
       if (file.path.endsWith('.json')) {
-        // In a folder of manifests it is nothing to speak of.
-        if (paths.includes(file.path))
-          terminal.err.write(`note: ${safeLine(file.path)} is JSON, and was left as it is\n`);
+        // In a folder of manifests, a JSON file is normal and needs no note.
+        if (paths.includes(file.path)) terminal.err.write(`note: ${safeLine(file.path)} is JSON and was not changed\n`);
         continue;
       }
       const formatting = formatFile(declarations, file);
@@ -58,11 +57,11 @@ Examples:
     }
     if (problems.length > 0) {
       terminal.err.write(own(terminal.err, renderProblems(problems, { color: terminal.err.color })));
-      terminal.err.write('Files with faults were left as they are.\n');
+      terminal.err.write('Files with faults were not changed.\n');
       return EXIT.invalid;
     }
     if (amiss === 0 || !options.check) return EXIT.ok;
-    terminal.err.write(`${count(amiss, 'file')} not laid out; portolan fmt does it. Nothing was written.\n`);
+    terminal.err.write(`${count(amiss, 'file')} not formatted. Run portolan fmt without --check to format.\n`);
     return EXIT.failed;
   },
 });
@@ -72,7 +71,7 @@ interface FormatOptions {
   readonly diff?: true | undefined;
 }
 
-/** @returns whether the file is not laid out. */
+/** Formats one file, or shows the result. @returns whether the file was not formatted before. */
 async function handle(
   { path, content }: SourceFile,
   { before, text }: Formatting & { readonly type: 'formatted' },
@@ -94,7 +93,7 @@ async function handle(
   return true;
 }
 
-/** More changed lines than these are not compared, because it would take longer than anybody waits: all are shown as new. */
+/** With more changed lines, the comparison would take too long: the whole file is shown as new. */
 const CHANGES_MAX = 2000;
 
 async function differenceOf(path: string, before: string, after: string): Promise<string> {

@@ -65,7 +65,7 @@ export interface ReasonTable {
   readonly rows: readonly (readonly (string | undefined)[])[];
   /** If less room is left than this, a sentence goes below its line. */
   readonly narrowest: number;
-  /** Whether a sentence that is too long is cut or continues on the next line. */
+  /** Says whether a sentence that is too long is cut or continues on the next line. */
   readonly long: 'cut' | 'wrap';
   /** Indent of a sentence below its line. */
   readonly indent?: (row: number) => string;

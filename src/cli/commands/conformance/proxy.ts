@@ -11,7 +11,7 @@ import { getCACertificates } from 'node:tls';
 export const LOSSES = ['before', 'after', 'cut', 'html502', 'html502-after', 'busy503'] as const;
 export type Loss = (typeof LOSSES)[number];
 
-/** Whether the request reaches the server. */
+/** Says of each way whether the request reaches the server. */
 export const ARRIVES: Readonly<Record<Loss, boolean>> = {
   before: false,
   after: true,

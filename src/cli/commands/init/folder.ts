@@ -136,7 +136,7 @@ export function writeFiles(folder: string, files: readonly FolderFile[], replace
       made.push(file);
     } catch (error) {
       if (!replace) for (const each of made) rmSync(each, { recursive: true, force: true });
-      const undone = replace ? 'What was written before it stays' : 'Nothing was left behind';
+      const undone = replace ? 'Files that were written before it stay' : 'Nothing was left behind';
       throw unwritable(file, 'give-up', undone, error);
     }
   }

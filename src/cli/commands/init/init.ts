@@ -121,7 +121,7 @@ function report(
   ].join('\n');
 }
 
-/** As a shell takes it. */
+/** Quotes a text for a shell where needed. */
 function quoted(text: string): string {
   return /^[\w./-]+$/.test(text) ? text : `'${safeLine(text).replaceAll("'", "'\\''")}'`;
 }

@@ -11,7 +11,7 @@ export interface Chart {
   /** Number from 1 where the item has several series, for which the API has no names. */
   readonly series: number | undefined;
   readonly unit: Unit;
-  /** As the platform returns it. */
+  /** The status in the answer of the platform. */
   readonly status: string | null;
   /** In order of time; empty: there is no data. */
   readonly samples: readonly Sample[];
