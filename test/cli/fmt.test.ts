@@ -133,7 +133,7 @@ test('a file with faults is reported and left as it is, and the others are laid 
   expect(run.err).toContain('a.yaml:4:16');
   expect(run.err).toContain('c.yaml:1:4');
   expect(run.err).toContain('gone.yaml');
-  expect(run.err).toContain('Files with faults were left as they are.');
+  expect(run.err).toContain('Files with faults were not changed.');
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe(FAULTY);
   expect(readFileSync(join(folder, 'b.yaml'), 'utf8')).toBe(LAID_OUT);
 });
