@@ -3,7 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import { type Json, sameJson } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 import type { ApplicationStatus, Condition } from '../model/status.ts';
-import { someOf } from '../plan/words.ts';
+import { amount, someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
@@ -204,7 +204,7 @@ function reportAccepted(
   const refusals = accepted.removalRefusals(1).map(({ message, override }) => `${message} (${override})`);
   const isQuiet = removed.length + refusals.length === 0;
   const message = [
-    `${accepted.revision}: ${changed.length} of ${records.size} applications changed`,
+    `${accepted.revision}: ${changed.length} of ${amount(records.size, 'application')} changed`,
     ...(removed.length === 0
       ? []
       : [

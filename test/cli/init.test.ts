@@ -77,7 +77,7 @@ test.for([
   await runHere(['init', cwd, '--url', sandbox.url, ...GIVEN], { env: TOKEN });
   const args = ['run', ...(named === undefined ? [] : ['-f', '.']), '--listen', '127.0.0.1:0'];
   const { child, ended, outputSoFar } = startProgram(args, { cwd, env: TOKEN });
-  await until(() => /applications changed|faults/.test(outputSoFar().err));
+  await until(() => /applications? changed|rejected/.test(outputSoFar().err));
   child.kill('SIGTERM');
   const run = await ended;
   expect(run.code, run.err).toBe(0);

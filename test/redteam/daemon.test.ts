@@ -158,7 +158,7 @@ test('hostile commits neither stop the daemon nor what it does, over restarts to
   daemon.url = '';
   await daemon.start();
   await daemon.until(
-    () => daemon.times('source/out-of-memory') > 0 && daemon.log().includes('1 of 1 applications changed'),
+    () => daemon.times('source/out-of-memory') > 0 && daemon.log().includes('1 of 1 application changed'),
   );
   daemon.drift();
   await daemon.until(() => daemon.alias() === 'WEB');
