@@ -39,7 +39,9 @@ export function sqliteHost(): LedgerHost {
     open: async () => {
       // Processes share one connection here: who opens waits for a commit under way, as it would for the file's lock.
       while (place.database.isTransaction) await Promise.resolve();
-      return openInDatabase(place.database, options, place.db);
+      const ledger = await openInDatabase(place.database, options, place.db);
+      // A process that ends closes its ledger, but not the connection of the others.
+      return { ...ledThrough(ledger, asItIs, (transaction) => ledger.commit(transaction)), close: async () => {} };
     },
     close: async () => {
       if (place.database.isTransaction) place.database.close();
@@ -48,6 +50,7 @@ export function sqliteHost(): LedgerHost {
   };
 }
 
+const asItIs = <T>(answer: T): T => answer;
 const options = { clock: standingClock, random: new Chance(1), actor: 'simulation' } as const;
 
 /** A schema takes longer to make than a schedule to run, and so do statements to prepare: databases are used again, emptied. */

@@ -10,6 +10,12 @@ test('the daemon and the commands: whatever happens, nothing is done without a p
   expect(report.repeated).toBeGreaterThan(0);
 });
 
+test('the same with a ledger in SQLite', async () => {
+  const report = await runBatch({ firstSeed: 100, schedules: 2, ledger: 'sqlite', driversShare: 1, failuresMax: 3 });
+  expect(report.failures).toEqual([]);
+  expect(report.schedules).toBe(2);
+});
+
 test('the script that a schedule drew replays it', async () => {
   for (let seed = 200; seed < 203; seed += 1) {
     const drawn = await runDrivers(seed);
