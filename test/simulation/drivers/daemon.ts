@@ -160,7 +160,8 @@ export class Daemon extends DriverProcess {
     this.#running.add(name);
     this.beganMs.set(name, nowMs);
     const number = (this.#passes.get(name)?.number ?? 0) + 1;
-    this.#passes.set(name, { application: name, number, beganMs: nowMs, hasRead: new Set() });
+    const { spent } = this.world.permissions;
+    this.#passes.set(name, { application: name, number, beganMs: nowMs, spent, hasRead: new Set() });
     this.world.began(this);
     this.world.note(`p${this.number} pass of ${name}`);
   }

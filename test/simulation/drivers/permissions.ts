@@ -19,6 +19,8 @@ export interface Pass {
   /** Among those of its process, from 1. */
   readonly number: number;
   readonly beganMs: number;
+  /** What the revision had spent that was accepted then. */
+  readonly spent: Spent;
   /** Operations by which it has read its application by itself. */
   readonly hasRead: Set<string>;
 }
@@ -200,6 +202,11 @@ export class Permissions {
     ]);
   }
 
+  /** What the revision has spent that is accepted now. */
+  get spent(): Spent {
+    return this.#spent;
+  }
+
   suspended(name: AppName, nowMs: number): void {
     this.#suspendedMs.set(name, nowMs);
   }
@@ -246,7 +253,7 @@ export class Permissions {
     }
     const reasons = [
       ...(action.prune ? this.#againstRemoval(action, authority, atMs) : []),
-      ...this.#overAllowance(action, authority, this.#spentBy.get(intent.id) ?? this.#spent),
+      ...this.#overAllowances(action, authority, intent),
     ];
     if (reasons.length > 0) this.#violate('I-PERMIT', `${action.summary} for ${name}: ${reasons.join('; ')}`);
     return false;
@@ -293,6 +300,23 @@ export class Permissions {
       if (accepted?.isShrunk === true) reasons.push('the source has lost most of what it named');
     }
     return reasons;
+  }
+
+  /**
+   * A pass counts for the revision under which it began, even if the next one is accepted before it sends. Just while that
+   * is accepted, which of the two it is cannot be seen from outside.
+   */
+  #overAllowances(action: Action, authority: Authority, { id }: Intent): string[] {
+    let first: string[] | undefined;
+    for (const spent of new Set([authority.pass.spent, this.#spentBy.get(id) ?? this.#spent])) {
+      const reasons = this.#overAllowance(action, authority, spent);
+      if (reasons.length === 0) {
+        this.#spentBy.set(id, spent);
+        return [];
+      }
+      first ??= reasons;
+    }
+    return first ?? [];
   }
 
   #overAllowance(action: Action, { settings, pass }: Authority, { owned, changed, removed }: Spent): string[] {
