@@ -61,7 +61,7 @@ export function createPace(
   };
 }
 
-/** Queues pieces: callers take turns, and the pieces of one caller run in order. */
+/** Creates a queue of pieces: callers take turns, and the pieces of one caller run in order. */
 function createQueue(max: number) {
   /** Pieces by caller. The caller whose turn is next comes first. */
   const waiting = new Map<string, Set<() => void>>();

@@ -31,7 +31,7 @@ export function createScrapes(options: {
     shared = next;
     next.text.then(
       () => (next.endedMs = clock.monotonic()),
-      () => (next.endedMs = Number.NEGATIVE_INFINITY), // The next scrape tries again.
+      () => (next.endedMs = Number.NEGATIVE_INFINITY), // The next scrape retries.
     );
     return next.text;
   };

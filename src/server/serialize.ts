@@ -1,6 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
 
-/** Entries of a list in one piece, which take some tenths of a millisecond. */
+/** Entries of a list in one piece, which take less than a millisecond. */
 const ENTRIES = 25;
 
 /** Yields `JSON.stringify(body)` in pieces. A list in an object is split into several pieces. */

@@ -39,7 +39,7 @@ export type ThreadFailure =
   | { readonly type: 'out-of-memory' | 'too-slow' }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** Time after which an attempt is recorded. Most commits take less time, and need no write. */
+/** Time after which an attempt is recorded. Most commits take less time and need no write. */
 const ATTEMPT_MS = 200;
 
 interface Task {

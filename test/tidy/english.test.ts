@@ -14,6 +14,11 @@ const EXCEPTIONS: readonly EnglishException[] = [
     text: "const IN_SETTLE_WINDOW = 'Settling';",
     reason: 'a reason of conditions, which programs read; it means the settle window',
   },
+  {
+    file: 'src/source/folder-scan.ts',
+    text: "code: 'source/unsettled',",
+    reason: 'the code of an error, which programs read',
+  },
 ];
 const EXCEPTIONS_MAX = 30;
 
@@ -32,8 +37,6 @@ const REMAINING: Readonly<Record<string, number>> = {
   'src/platform': 112,
   'src/reconcile': 260,
   'src/sandbox': 8,
-  'src/server': 117,
-  'src/source': 235,
 };
 
 function texts(): ReadonlyMap<string, string> {
