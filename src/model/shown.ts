@@ -1,53 +1,41 @@
 import type { ResourceId } from './ids.ts';
-import {
-  arrayOf,
-  described,
-  literal,
-  number,
-  objectOf,
-  ref,
-  type Schema,
-  string,
-  text,
-  time,
-  type TypeOf,
-} from './schema-words.ts';
+import * as s from './schema-words.ts';
 
-const yes: Schema<true> = { type: 'boolean' };
+const yes: s.Schema<true> = { type: 'boolean' };
 
-export const shownLineSchema = objectOf(
+export const shownLineSchema = s.objectOf(
   'A line of a view: a resource, a part of one, or an object without a manifest.',
   {
-    type: string('port, or the noun that views use for a kind.'),
+    type: s.string('port, or the noun that views use for a kind.'),
     // A natural key, or the id of its resource.
-    key: text,
-    below: described(arrayOf(text), 'Keys of possible parent lines. The first one that exists is the parent.'),
+    key: s.text,
+    below: s.described(s.arrayOf(s.text), 'Keys of possible parent lines. The first one that exists is the parent.'),
     // Lines without a rank are sorted by name.
-    'rank?': number('Position among the lines of its type.'),
+    'rank?': s.number('Position among the lines of its type.'),
     // `Component/shop-web`; an object without a manifest has a descriptive name.
-    name: text,
+    name: s.text,
     // `http WEB, inner and outer`
-    facts: string('Observed facts that distinguish it from other lines.'),
+    facts: s.string('Observed facts that distinguish it from other lines.'),
     // The resource that gives the line its state. Absent: there is no manifest.
-    'resource?': text as Schema<ResourceId>,
+    'resource?': s.text as s.Schema<ResourceId>,
     // The path that changes use: `ports[8080]`.
-    'part?': string('Path in the manifest of the resource.'),
+    'part?': s.string('Path in the manifest of the resource.'),
     // The platform does not have the part.
     'isMissing?': yes,
     // Set if the state does not depend on that of the resource.
-    'state?': literal('withdrawn', 'not-in-manifests', 'unknown'),
+    'state?': s.literal('withdrawn', 'not-in-manifests', 'unknown'),
     // The reason, where the plan has none.
-    'reason?': text,
+    'reason?': s.text,
     // It represents an object that may have its own line, which takes precedence.
     'isStandIn?': yes,
   },
 );
 /** One line that a kind shows of an application: a resource, a part of one, or an object without a manifest. */
-export type ShownLine = TypeOf<typeof shownLineSchema>;
+export type ShownLine = s.TypeOf<typeof shownLineSchema>;
 
-export const observedSchema = objectOf('The last observation of an application.', {
-  atMs: time,
-  lines: arrayOf(ref<ShownLine>('ShownLine')),
-  'unnamedLeftOut?': number('Number of lines without a manifest beyond the first 100, which are not stored.'),
+export const observedSchema = s.objectOf('The last observation of an application.', {
+  atMs: s.time,
+  lines: s.arrayOf(s.ref<ShownLine>('ShownLine')),
+  'unnamedLeftOut?': s.number('Number of lines without a manifest beyond the first 100, which are not stored.'),
 });
-export type Observed = TypeOf<typeof observedSchema>;
+export type Observed = s.TypeOf<typeof observedSchema>;

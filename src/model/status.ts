@@ -1,194 +1,181 @@
 import { resourceIdSchema as id } from './ids.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
-import {
-  arrayOf,
-  count,
-  json,
-  literal,
-  nullable,
-  objectOf,
-  ref,
-  type Schema,
-  text,
-  textMap,
-  time,
-  type TypeOf,
-} from './schema-words.ts';
+import * as s from './schema-words.ts';
 import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
 /** The status of applications and of their controller: types, and the JSON Schemas of the API. */
 
-const conditionSchema = objectOf('One condition of a resource or an application.', {
+const conditionSchema = s.objectOf('One condition of a resource or an application.', {
   // `Ready`: in sync with git. `Reconciling`: work is under way or due. `Stalled`: requires manual action.
   // `Healthy`: it runs on the platform, by its own status and by the thresholds of its manifest.
-  type: literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),
+  type: s.literal('Ready', 'Reconciling', 'Stalled', 'Healthy'),
   // `Unknown`: it was not observed, or there is nothing to observe. It never counts as `True`.
-  status: literal('True', 'False', 'Unknown'),
+  status: s.literal('True', 'False', 'Unknown'),
   // One word in CamelCase, stable: `InSync`, `Drifted`, `Held`, `Unreachable`, `NotFound`.
-  reason: text,
+  reason: s.text,
   // For people; without secrets.
-  message: text,
-  observedRevision: nullable(text),
+  message: s.text,
+  observedRevision: s.nullable(s.text),
   // The time of the last change of `status`.
-  sinceMs: time,
+  sinceMs: s.time,
 });
-export type Condition = TypeOf<typeof conditionSchema>;
+export type Condition = s.TypeOf<typeof conditionSchema>;
 export type ConditionType = Condition['type'];
 
-const mode = literal('heal', 'report', 'suspend');
+const mode = s.literal('heal', 'report', 'suspend');
 /** The reaction to a difference: `heal` (default) corrects it, `report` only reports it, `suspend` does not observe it. */
-export type HealMode = TypeOf<typeof mode>;
+export type HealMode = s.TypeOf<typeof mode>;
 
-const driftSchema = objectOf('A difference between the platform and the last applied state.', {
+const driftSchema = s.objectOf('A difference between the platform and the last applied state.', {
   // The time at which it was first observed.
-  sinceMs: time,
-  changes: arrayOf(ref<FieldChange>('FieldChange')),
+  sinceMs: s.time,
+  changes: s.arrayOf(s.ref<FieldChange>('FieldChange')),
 });
-export type Drift = TypeOf<typeof driftSchema>;
+export type Drift = s.TypeOf<typeof driftSchema>;
 
-const statusErrorSchema = objectOf('An error and its remedy.', {
-  code: text,
-  message: text,
-  remedy: text,
-  atMs: time,
+const statusErrorSchema = s.objectOf('An error and its remedy.', {
+  code: s.text,
+  message: s.text,
+  remedy: s.text,
+  atMs: s.time,
 });
-export type StatusError = TypeOf<typeof statusErrorSchema>;
+export type StatusError = s.TypeOf<typeof statusErrorSchema>;
 
-const conditions = arrayOf(ref<Condition>('Condition'));
+const conditions = s.arrayOf(s.ref<Condition>('Condition'));
 
-const resourceSchema = objectOf('The status of one resource of the source.', {
+const resourceSchema = s.objectOf('The status of one resource of the source.', {
   id,
   application: id,
   mode,
   conditions,
-  drift: nullable(driftSchema),
-  holds: arrayOf(ref<Hold>('Hold')),
+  drift: s.nullable(driftSchema),
+  holds: s.arrayOf(s.ref<Hold>('Hold')),
 });
-export type ResourceStatus = TypeOf<typeof resourceSchema>;
+export type ResourceStatus = s.TypeOf<typeof resourceSchema>;
 
 const pauses = [
-  objectOf('Suspended by a user.', { type: literal('suspended'), by: text, reason: text, sinceMs: time }),
-  objectOf('Paused by a sync window.', { type: literal('window'), window: text, untilMs: nullable(time) }),
-  objectOf('Paused because its region accepts no changes.', {
-    type: literal('region'),
-    region: text,
-    state: text,
-    sinceMs: time,
+  s.objectOf('Suspended by a user.', { type: s.literal('suspended'), by: s.text, reason: s.text, sinceMs: s.time }),
+  s.objectOf('Paused by a sync window.', { type: s.literal('window'), window: s.text, untilMs: s.nullable(s.time) }),
+  s.objectOf('Paused because its region accepts no changes.', {
+    type: s.literal('region'),
+    region: s.text,
+    state: s.text,
+    sinceMs: s.time,
   }),
   // The region gets no requests until then.
-  objectOf('Paused because the circuit breaker of its region is open.', {
-    type: literal('circuit'),
-    region: text,
-    untilMs: time,
+  s.objectOf('Paused because the circuit breaker of its region is open.', {
+    type: s.literal('circuit'),
+    region: s.text,
+    untilMs: s.time,
   }),
 ] as const;
 /** The reason why an application is paused, although there may be changes to apply. */
-export type Pause = TypeOf<(typeof pauses)[number]>;
+export type Pause = s.TypeOf<(typeof pauses)[number]>;
 
-const approvalSchema = objectOf('A plan that a guard refused, and that can be approved by its digest.', {
-  digest: text,
-  refusals: arrayOf(objectOf('The refusal of one guard.', { code: text, message: text, override: text })),
-  sinceMs: time,
+const approvalSchema = s.objectOf('A plan that a guard refused, and that can be approved by its digest.', {
+  digest: s.text,
+  refusals: s.arrayOf(s.objectOf('The refusal of one guard.', { code: s.text, message: s.text, override: s.text })),
+  sinceMs: s.time,
 });
-export type ApprovalNeeded = TypeOf<typeof approvalSchema>;
+export type ApprovalNeeded = s.TypeOf<typeof approvalSchema>;
 
-const pendingSchema = objectOf('The remaining changes at the end of the last pass.', {
-  digest: text,
-  actions: arrayOf(objectOf('One request to the platform.', { id: text, resource: id, summary: text })),
-  deferred: arrayOf(ref<DeferredAction>('DeferredAction')),
-  waits: arrayOf(ref<Wait>('Wait')),
+const pendingSchema = s.objectOf('The remaining changes at the end of the last pass.', {
+  digest: s.text,
+  actions: s.arrayOf(s.objectOf('One request to the platform.', { id: s.text, resource: id, summary: s.text })),
+  deferred: s.arrayOf(s.ref<DeferredAction>('DeferredAction')),
+  waits: s.arrayOf(s.ref<Wait>('Wait')),
 });
-export type PendingWork = TypeOf<typeof pendingSchema>;
+export type PendingWork = s.TypeOf<typeof pendingSchema>;
 
 const standing = {
   id,
   // null: it was not resolved yet.
-  scope: nullable(text),
-  platform: text,
-  region: text,
-  labels: textMap,
+  scope: s.nullable(s.text),
+  platform: s.text,
+  region: s.text,
+  labels: s.textMap,
   conditions,
-  pause: nullable(ref<Pause>('Pause')),
-  approval: nullable(ref<ApprovalNeeded>('Approval')),
-  lastAttemptedRevision: nullable(text),
+  pause: s.nullable(s.ref<Pause>('Pause')),
+  approval: s.nullable(s.ref<ApprovalNeeded>('Approval')),
+  lastAttemptedRevision: s.nullable(s.text),
   // The last revision that it was in sync with.
-  lastAppliedRevision: nullable(text),
-  lastAttemptMs: nullable(time),
+  lastAppliedRevision: s.nullable(s.text),
+  lastAttemptMs: s.nullable(s.time),
   // The last time at which it was in sync.
-  lastSuccessMs: nullable(time),
-  nextAttemptMs: nullable(time),
+  lastSuccessMs: s.nullable(s.time),
+  nextAttemptMs: s.nullable(s.time),
   // The number of consecutive failed attempts.
-  failures: count,
-  lastError: nullable(ref<StatusError>('StatusError')),
+  failures: s.count,
+  lastError: s.nullable(s.ref<StatusError>('StatusError')),
 };
 
-const summarySchema = objectOf('The status of one application, without its resources.', {
+const summarySchema = s.objectOf('The status of one application, without its resources.', {
   ...standing,
-  resources: objectOf('The number of its resources, and of those that are not in sync.', {
-    total: count,
-    notReady: count,
-    drifted: count,
-    held: count,
+  resources: s.objectOf('The number of its resources, and of those that are not in sync.', {
+    total: s.count,
+    notReady: s.count,
+    drifted: s.count,
+    held: s.count,
   }),
 });
 /** The status of an application in lists. */
-export type ApplicationSummary = TypeOf<typeof summarySchema>;
+export type ApplicationSummary = s.TypeOf<typeof summarySchema>;
 
-const applicationSchema = objectOf('The status of one application.', {
+const applicationSchema = s.objectOf('The status of one application.', {
   ...standing,
-  pending: nullable(ref<PendingWork>('PendingWork')),
-  resources: arrayOf(ref<ResourceStatus>('Resource')),
+  pending: s.nullable(s.ref<PendingWork>('PendingWork')),
+  resources: s.arrayOf(s.ref<ResourceStatus>('Resource')),
   // null: this process has not observed the application yet.
-  observed: nullable(ref<Observed>('Observed')),
+  observed: s.nullable(s.ref<Observed>('Observed')),
 });
 /** The status of an application with the lines that its kinds show. */
-export type ApplicationDetails = TypeOf<typeof applicationSchema>;
+export type ApplicationDetails = s.TypeOf<typeof applicationSchema>;
 export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
-const sourceSchema = objectOf('The status of the source.', {
-  name: text,
+const sourceSchema = s.objectOf('The status of the source.', {
+  name: s.text,
   // The watched location: a folder, or an address without credentials and a ref.
-  location: text,
+  location: s.text,
   // The last revision that was read, accepted or not: `main@sha1:<id>`. null: none was read yet.
-  observedRevision: nullable(text),
-  observedMs: nullable(time),
+  observedRevision: s.nullable(s.text),
+  observedMs: s.nullable(s.time),
   // The revision that is being applied.
-  acceptedRevision: nullable(text),
-  acceptedMs: nullable(time),
+  acceptedRevision: s.nullable(s.text),
+  acceptedMs: s.nullable(s.time),
   // The reason why the last revision was rejected, or why none could be read.
-  error: nullable(ref<StatusError>('StatusError')),
-  resources: count,
+  error: s.nullable(s.ref<StatusError>('StatusError')),
+  resources: s.count,
 });
-export type SourceStatus = TypeOf<typeof sourceSchema>;
+export type SourceStatus = s.TypeOf<typeof sourceSchema>;
 
-const regionSchema = objectOf('One region of a platform.', {
-  platform: text,
-  region: text,
-  state: literal('open', 'paused', 'circuit-open'),
-  message: text,
+const regionSchema = s.objectOf('One region of a platform.', {
+  platform: s.text,
+  region: s.text,
+  state: s.literal('open', 'paused', 'circuit-open'),
+  message: s.text,
 });
 /** Whether the controller writes to a region. The status that the platform reports is `RegionStatusText`. */
-export type RegionGate = TypeOf<typeof regionSchema>;
+export type RegionGate = s.TypeOf<typeof regionSchema>;
 
-const controllerSchema = objectOf('The status of the controller.', {
-  version: text,
-  startedMs: time,
+const controllerSchema = s.objectOf('The status of the controller.', {
+  version: s.text,
+  startedMs: s.time,
   // `starting` until the source was read once; `draining` after SIGTERM.
-  phase: literal('starting', 'running', 'draining'),
-  source: ref<SourceStatus>('Source'),
-  regions: arrayOf(regionSchema),
-  counts: objectOf('The number of applications by state.', {
-    applications: count,
-    ready: count,
-    drifted: count,
-    held: count,
-    failing: count,
-    suspended: count,
-    queued: count,
-    running: count,
+  phase: s.literal('starting', 'running', 'draining'),
+  source: s.ref<SourceStatus>('Source'),
+  regions: s.arrayOf(regionSchema),
+  counts: s.objectOf('The number of applications by state.', {
+    applications: s.count,
+    ready: s.count,
+    drifted: s.count,
+    held: s.count,
+    failing: s.count,
+    suspended: s.count,
+    queued: s.count,
+    running: s.count,
   }),
 });
-export type ControllerStatus = TypeOf<typeof controllerSchema>;
+export type ControllerStatus = s.TypeOf<typeof controllerSchema>;
 
 /** The types of events. The names are stable. */
 export type EventType =
@@ -206,29 +193,29 @@ export type EventType =
   | `region.${'paused' | 'resumed'}`
   | `circuit.${'opened' | 'closed'}`;
 
-const severity = literal('info', 'warning', 'error');
-export type EventSeverity = TypeOf<typeof severity>;
+const severity = s.literal('info', 'warning', 'error');
+export type EventSeverity = s.TypeOf<typeof severity>;
 
-const eventSchema = objectOf('One event.', {
+const eventSchema = s.objectOf('One event.', {
   // Increases by one with each event of this process. A reader of the stream resumes at it.
-  sequence: count,
+  sequence: s.count,
   // Unique across processes.
-  id: text,
-  atMs: time,
-  type: text as Schema<EventType>,
+  id: s.text,
+  atMs: s.time,
+  type: s.text as s.Schema<EventType>,
   severity,
-  application: nullable(id),
-  scope: nullable(text),
-  resource: nullable(id),
-  revision: nullable(text),
-  labels: textMap,
+  application: s.nullable(id),
+  scope: s.nullable(s.text),
+  resource: s.nullable(id),
+  revision: s.nullable(s.text),
+  labels: s.textMap,
   // The event and, where there is one, the remedy.
-  message: text,
+  message: s.text,
   // Details by type: for drift `{ changes, sinceMs, ageMs }`, for actions `{ action, answer }`, …
-  detail: json(),
+  detail: s.json(),
 });
 /** An event for people, notifications and the history. It never contains a secret. */
-export type ControllerEvent = TypeOf<typeof eventSchema>;
+export type ControllerEvent = s.TypeOf<typeof eventSchema>;
 
 /** The schemas of the API, by name. */
 export const statusSchemas = {

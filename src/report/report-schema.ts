@@ -2,22 +2,7 @@ import { faultSchema } from '../model/errors.ts';
 import { resourceIdSchema as resource, scopeSchema } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import { remainingPlanSchema } from '../model/plan.ts';
-import {
-  arrayOf,
-  count,
-  described,
-  literal,
-  nullable,
-  objectOf,
-  oneOf,
-  only,
-  ref,
-  type Schema,
-  string,
-  text,
-  time,
-  type TypeOf,
-} from '../model/schema-words.ts';
+import * as s from '../model/schema-words.ts';
 import { planSchema, planSchemas } from '../plan/document.ts';
 import { applySchema, disagreementSchema, exitCodeSchema, outcomeSchema } from '../plan/report.ts';
 import { actionResultSchema, endings, failureReasonSchema, skipReasonSchema } from '../plan/result.ts';
@@ -39,57 +24,60 @@ const definitions = {
 
 /** Returns a reference to a definition, with the type of its values. */
 function to<const Name extends keyof typeof definitions>(name: Name) {
-  return ref<TypeOf<(typeof definitions)[Name]>>(name);
+  return s.ref<s.TypeOf<(typeof definitions)[Name]>>(name);
 }
 
 const { source, revision, ledger, digest } = planSchema.properties;
 const application = resource;
-const atMs = described(time, 'Time in milliseconds since 1970-01-01T00:00Z.');
-const lineSchema = oneOf('One line of -o jsonl. Ignore unknown types and members.', [
-  objectOf('The first line.', {
-    type: only('version'),
-    formatVersion: { type: 'integer', const: 1 } as Schema<1>,
-    portolan: string('Version of Portolan.'),
+const atMs = s.described(s.time, 'Time in milliseconds since 1970-01-01T00:00Z.');
+const lineSchema = s.oneOf('One line of -o jsonl. Ignore unknown types and members.', [
+  s.objectOf('The first line.', {
+    type: s.only('version'),
+    formatVersion: { type: 'integer', const: 1 } as s.Schema<1>,
+    portolan: s.string('Version of Portolan.'),
   }),
-  objectOf('The start of a plan.', { type: only('plan'), source, revision, ledger, digest }),
-  objectOf('An application. The lines of its plan are next.', {
-    type: only('application'),
+  s.objectOf('The start of a plan.', { type: s.only('plan'), source, revision, ledger, digest }),
+  s.objectOf('An application. The lines of its plan are next.', {
+    type: s.only('application'),
     application,
     scope: scopeSchema,
     digest,
-    inSync: arrayOf(resource),
-    unchangedFields: count,
+    inSync: s.arrayOf(resource),
+    unchangedFields: s.count,
   }),
-  objectOf('A planned action.', { type: only('action'), application, action: to('Action') }),
-  objectOf('A deferred resource.', { type: only('deferred'), application, deferred: to('DeferredAction') }),
-  objectOf('A hold.', { type: only('hold'), application, hold: to('Hold') }),
-  objectOf('A note.', { type: only('note'), application: nullable(application), note: to('Note') }),
-  objectOf('An application that could not be read.', { type: only('unobserved'), unobserved: to('UnobservedScope') }),
-  objectOf('The refusal of a guard.', { type: only('refusal'), refusal: to('Refusal') }),
-  objectOf('The end of the plan.', { type: only('summary'), summary: to('PlanSummary') }),
-  objectOf('The start of an action.', { type: only('started'), atMs, resource, action: text }),
+  s.objectOf('A planned action.', { type: s.only('action'), application, action: to('Action') }),
+  s.objectOf('A deferred resource.', { type: s.only('deferred'), application, deferred: to('DeferredAction') }),
+  s.objectOf('A hold.', { type: s.only('hold'), application, hold: to('Hold') }),
+  s.objectOf('A note.', { type: s.only('note'), application: s.nullable(application), note: to('Note') }),
+  s.objectOf('An application that could not be read.', {
+    type: s.only('unobserved'),
+    unobserved: to('UnobservedScope'),
+  }),
+  s.objectOf('The refusal of a guard.', { type: s.only('refusal'), refusal: to('Refusal') }),
+  s.objectOf('The end of the plan.', { type: s.only('summary'), summary: to('PlanSummary') }),
+  s.objectOf('The start of an action.', { type: s.only('started'), atMs, resource, action: s.text }),
   // The last one of several results of one action counts.
-  ...endings({ type: only('result'), resource, action: string('Id of the action.') }),
-  objectOf('The resolution of a request of an earlier run.', {
-    type: only('resolved'),
+  ...endings({ type: s.only('result'), resource, action: s.string('Id of the action.') }),
+  s.objectOf('The resolution of a request of an earlier run.', {
+    type: s.only('resolved'),
     atMs,
     resource,
-    intent: text,
-    how: text,
+    intent: s.text,
+    how: s.text,
   }),
-  objectOf('The run is waiting.', { type: only('waiting'), atMs, message: text, untilMs: time }),
-  objectOf('The status of an application after the run.', {
-    type: only('outcome'),
+  s.objectOf('The run is waiting.', { type: s.only('waiting'), atMs, message: s.text, untilMs: s.time }),
+  s.objectOf('The status of an application after the run.', {
+    type: s.only('outcome'),
     application,
-    outcome: literal('unobserved', 'refused', 'ended'),
-    remaining: arrayOf(text, { description: 'Ids of the remaining actions.' }),
-    deferred: arrayOf(to('DeferredAction')),
-    holds: arrayOf(to('Hold')),
-    waits: arrayOf(to('Wait')),
+    outcome: s.literal('unobserved', 'refused', 'ended'),
+    remaining: s.arrayOf(s.text, { description: 'Ids of the remaining actions.' }),
+    deferred: s.arrayOf(to('DeferredAction')),
+    holds: s.arrayOf(to('Hold')),
+    waits: s.arrayOf(to('Wait')),
     'error?': to('Fault'),
   }),
-  objectOf('The end of the run, and the last line.', {
-    type: only('end'),
+  s.objectOf('The end of the run, and the last line.', {
+    type: s.only('end'),
     exitCode: exitCodeSchema,
     'refused?': to('Disagreement'),
   }),
@@ -99,7 +87,7 @@ const lineSchema = oneOf('One line of -o jsonl. Ignore unknown types and members
  * One line of `-o jsonl`. The first line is always `version`. Readers ignore unknown types and members: new ones do not
  * raise `formatVersion`.
  */
-export type PlanLine = TypeOf<typeof lineSchema>;
+export type PlanLine = s.TypeOf<typeof lineSchema>;
 
 /** The published schemas, by the name of their file. */
 export const reportSchemas: Readonly<Record<string, JsonObject>> = {
