@@ -114,7 +114,7 @@ function unknownSetting(origin: string, hint: string | undefined): PortolanError
   });
 }
 
-/** A document that overrides changed or made, and by which. */
+/** A document that an override changed or created. */
 interface Target {
   readonly kind: string;
   readonly name: string;
@@ -122,7 +122,7 @@ interface Target {
   readonly isMade: boolean;
 }
 
-/** The documents of a configuration with overrides in them, and where a fault of theirs is to be looked for. */
+/** Writes overrides into the documents of a configuration, and finds the override that caused a fault. */
 export class Overriding {
   readonly #overrides: readonly Override[];
   readonly #targets: Target[] = [];

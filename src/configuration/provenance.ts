@@ -31,7 +31,7 @@ export interface SettingInForce {
   readonly kind: string;
   /** `metadata.name` of its document. */
   readonly document: string;
-  /** `prune.maxShare` */
+  /** The path without `spec.`: `prune.maxShare`. */
   readonly name: string;
   /** The environment variable that sets it. */
   readonly variable: string;

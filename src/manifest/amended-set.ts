@@ -72,7 +72,7 @@ class AmendedSet implements DesiredState {
     return this.entries();
   }
 
-  forEach(look: (resource: Resource, id: ResourceId, set: DesiredState) => void): void {
-    this.#base.forEach((resource, id) => look(this.#amended.get(id) ?? resource, id, this));
+  forEach(visit: (resource: Resource, id: ResourceId, set: DesiredState) => void): void {
+    this.#base.forEach((resource, id) => visit(this.#amended.get(id) ?? resource, id, this));
   }
 }

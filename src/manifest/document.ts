@@ -47,7 +47,7 @@ export interface ReadingRules {
 }
 
 /**
- * Checks one document by itself: values, header, schema of its kind.
+ * Reads one document without the others: values, header, schema of its kind.
  * @param damaged the file has unsafe characters, which were reported and replaced.
  */
 export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damaged: boolean): ReadDocument {
@@ -87,13 +87,13 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
 function validateWithText(declaration: KindDeclaration<unknown>, value: DocumentValue): readonly SchemaError[] {
   const errors = validateDocument(declaration, value.value);
   if (value.substituted.size === 0 || errors.length === 0) return errors;
-  let again = false;
+  let isChanged = false;
   for (const { keyword, instancePath, parentSchema } of errors) {
     const text = value.substituted.get(instancePath);
     if (keyword !== 'type' || text === undefined || parentSchema?.['type'] !== 'string') continue;
-    again = assign(value.value, instancePath, text) || again;
+    isChanged = assign(value.value, instancePath, text) || isChanged;
   }
-  return again ? validateDocument(declaration, value.value) : errors;
+  return isChanged ? validateDocument(declaration, value.value) : errors;
 }
 
 function assign(root: Value, pointer: string, text: string): boolean {

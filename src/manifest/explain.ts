@@ -10,7 +10,7 @@ import { spanOf } from './values.ts';
 const RANK = ['type', 'enum', 'maxLength', 'minLength', 'pattern', 'minimum', 'maximum', 'minItems', 'maxItems'];
 
 /**
- * Turns the validator's errors into one fault per mistake, at the place where it stands.
+ * Converts the errors of the validator to one fault for each mistake, at its position.
  * @returns the faults, and the parts of the text that must not be shown.
  */
 export function explain(errors: readonly SchemaError[], document: Explained): { faults: Fault[]; masks: Mask[] } {

@@ -20,7 +20,7 @@ export interface FileReading {
 export const FAULTS_MAX = 100;
 
 /**
- * Reads one file: characters, syntax, and each document by itself. Pure, and never throws, whatever the content.
+ * Reads one file: characters, syntax, and each document without the others. Pure, and never throws.
  * @param amend changes documents before they are validated, and may append some.
  */
 export function readFile(

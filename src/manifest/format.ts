@@ -31,7 +31,7 @@ export function formatFile(kinds: Declarations, { path, content }: SourceFile): 
   const file = fileText(path, content, reading);
   const faults = reading.faults.filter((fault) => !waitsForVariable(fault, before));
   if (faults.length > 0) return { type: 'refused', problems: faults.map((fault) => file.problem(fault)) };
-  const text = stable(kinds, before);
+  const text = formatUntilStable(kinds, before);
   const loss =
     text === undefined
       ? 'formatting it again would change it again'
@@ -61,10 +61,10 @@ function waitsForVariable({ code, offset, length }: Fault, text: string): boolea
 }
 
 /** Formats until nothing changes any more; undefined after too many rounds. */
-function stable(kinds: Declarations, text: string, rounds = ROUNDS_MAX): string | undefined {
+function formatUntilStable(kinds: Declarations, text: string, rounds = ROUNDS_MAX): string | undefined {
   const next = formatOnce(kinds, text);
   if (next === text) return text;
-  return rounds === 1 ? undefined : stable(kinds, next, rounds - 1);
+  return rounds === 1 ? undefined : formatUntilStable(kinds, next, rounds - 1);
 }
 
 function formatOnce(kinds: Declarations, text: string): string {

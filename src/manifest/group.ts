@@ -5,23 +5,23 @@ import { amendmentOf } from './amended-set.ts';
 /** One Application and its resources, which one pass reconciles. */
 export interface ApplicationGroup {
   readonly application: Resource<ApplicationSpec>;
-  /** All other resources of it, in the order of the source. */
+  /** All other resources of the application, in the order of the source. */
   readonly resources: readonly Resource[];
 }
 
 /** The last group of each application. It stays the same object as long as all of its resources do. */
-const kept = new WeakMap<Resource, ApplicationGroup>();
+const lastGroups = new WeakMap<Resource, ApplicationGroup>();
 /** The groups of a set, so that an amended set is not grouped from scratch. */
-const ofSets = new WeakMap<DesiredState, readonly ApplicationGroup[]>();
+const groupsOfSets = new WeakMap<DesiredState, readonly ApplicationGroup[]>();
 
 /** Groups a desired state without problems by application, in the order of the source. An unchanged group is the same object as before. */
 export function groupByApplication(desired: DesiredState): readonly ApplicationGroup[] {
-  const groups = regrouped(desired) ?? grouped(desired);
-  ofSets.set(desired, groups);
+  const groups = regroup(desired) ?? groupAll(desired);
+  groupsOfSets.set(desired, groups);
   return groups;
 }
 
-function grouped(desired: DesiredState): readonly ApplicationGroup[] {
+function groupAll(desired: DesiredState): readonly ApplicationGroup[] {
   const groups = new Map<string, { application: Resource<ApplicationSpec>; resources: Resource[] }>();
   desired.forEach((resource) => {
     if (isApplication(resource)) groups.set(resource.name, { application: resource, resources: [] });
@@ -30,13 +30,13 @@ function grouped(desired: DesiredState): readonly ApplicationGroup[] {
     const name = applicationOf(resource);
     if (name !== undefined) groups.get(name)?.resources.push(resource);
   });
-  return Array.from(groups.values(), asKept);
+  return Array.from(groups.values(), reuseGroup);
 }
 
 /** Returns the groups from those of the former set; undefined where they are unknown, or a resource changed its application. */
-function regrouped(desired: DesiredState): readonly ApplicationGroup[] | undefined {
+function regroup(desired: DesiredState): readonly ApplicationGroup[] | undefined {
   const { before, changed } = amendmentOf(desired) ?? {};
-  const known = before && ofSets.get(before);
+  const known = before && groupsOfSets.get(before);
   if (known === undefined || before === undefined || changed === undefined) return undefined;
   const names = new Set<string>();
   for (const id of changed) {
@@ -47,7 +47,7 @@ function regrouped(desired: DesiredState): readonly ApplicationGroup[] | undefin
   const now = <T extends Resource>(resource: T): T => (desired.get(resource.id) as T | undefined) ?? resource;
   return known.map((group) => {
     if (!names.has(group.application.name)) return group;
-    return asKept({ application: now(group.application), resources: group.resources.map(now) });
+    return reuseGroup({ application: now(group.application), resources: group.resources.map(now) });
   });
 }
 
@@ -60,11 +60,11 @@ function applicationOf({ spec }: Resource): string | undefined {
   return (spec as { readonly application?: string }).application;
 }
 
-function asKept(group: ApplicationGroup): ApplicationGroup {
+function reuseGroup(group: ApplicationGroup): ApplicationGroup {
   const { application, resources } = group;
-  const known = kept.get(application);
+  const known = lastGroups.get(application);
   if (known?.resources.length === resources.length && known.resources.every((one, index) => one === resources[index]))
     return known;
-  kept.set(application, group);
+  lastGroups.set(application, group);
   return group;
 }

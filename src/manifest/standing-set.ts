@@ -26,7 +26,7 @@ export class StandingSet {
    */
   with(documents: readonly Declared[]): DesiredState | undefined {
     if (documents.length === 0) return this.#set;
-    const judged = (this.#judged ??= judgedOf(this.#kinds, this.#set));
+    const judged = (this.#judged ??= judgeAll(this.#kinds, this.#set));
     const changed = new Map<ResourceId, Resource>();
     for (const { id, resource, sound } of documents) {
       const before = this.#set.get(id);
@@ -36,7 +36,7 @@ export class StandingSet {
       changed.set(id, resource);
     }
     const set = amend(this.#set, changed);
-    if (!judgeAgain(this.#kinds, judged, set, changed.keys())) return undefined;
+    if (!judgeAffected(this.#kinds, judged, set, changed.keys())) return undefined;
     this.#set = set;
     return set;
   }
@@ -47,41 +47,41 @@ interface Judged {
   /** The owner of each identity. */
   readonly claimed: Map<string, ResourceId>;
   /** The resources whose judgement read each id, whether it existed or not. */
-  readonly lookedAtBy: Map<ResourceId, Set<ResourceId>>;
+  readonly readersOf: Map<ResourceId, Set<ResourceId>>;
 }
 
-function judgedOf(kinds: Declarations, set: DesiredState): Judged {
-  const judged: Judged = { judgements: new Map(), claimed: new Map(), lookedAtBy: new Map() };
+function judgeAll(kinds: Declarations, set: DesiredState): Judged {
+  const judged: Judged = { judgements: new Map(), claimed: new Map(), readersOf: new Map() };
   for (const resource of set.values()) {
     const judgement = judgementOf(kinds, resource, set);
     if (judgement === undefined) continue;
-    keep(judged, resource.id, judgement);
+    store(judged, resource.id, judgement);
     for (const { key } of judgement.identities) judged.claimed.set(key, resource.id);
   }
   return judged;
 }
 
-function keep({ judgements, lookedAtBy }: Judged, id: ResourceId, judgement: Judgement): void {
-  for (const { id: other } of judgements.get(id)?.seen ?? []) lookedAtBy.get(other)?.delete(id);
+function store({ judgements, readersOf }: Judged, id: ResourceId, judgement: Judgement): void {
+  for (const { id: other } of judgements.get(id)?.seen ?? []) readersOf.get(other)?.delete(id);
   judgements.set(id, judgement);
   for (const { id: other } of judgement.seen) {
-    const lookers = lookedAtBy.get(other);
-    if (lookers === undefined) lookedAtBy.set(other, new Set([id]));
-    else lookers.add(id);
+    const readers = readersOf.get(other);
+    if (readers === undefined) readersOf.set(other, new Set([id]));
+    else readers.add(id);
   }
 }
 
 /** Judges the changed resources, and those whose judgement read them. @returns whether no fault is possible. */
-function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
-  const { judgements, claimed, lookedAtBy } = judged;
-  const again = new Set<ResourceId>();
+function judgeAffected(kinds: Declarations, judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
+  const { judgements, claimed, readersOf } = judged;
+  const affected = new Set<ResourceId>();
   for (const id of changed) {
-    again.add(id);
-    for (const looker of lookedAtBy.get(id) ?? []) again.add(looker);
+    affected.add(id);
+    for (const reader of readersOf.get(id) ?? []) affected.add(reader);
   }
   // Release all identities first, because two resources may have exchanged theirs.
-  for (const id of again) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
-  for (const id of again) {
+  for (const id of affected) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
+  for (const id of affected) {
     const before = judgements.get(id);
     const judgement = judgementOf(kinds, set.get(id), set);
     if (before === undefined || judgement === undefined || judgement.problems.length > 0) return false;
@@ -92,7 +92,7 @@ function judgeAgain(kinds: Declarations, judged: Judged, set: DesiredState, chan
       if (claimed.has(key)) return false;
       claimed.set(key, id);
     }
-    keep(judged, id, judgement);
+    store(judged, id, judgement);
   }
   return true;
 }

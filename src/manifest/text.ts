@@ -15,7 +15,7 @@ export interface SourceFile {
  * NUL and the other C0 and C1 controls, bidirectional controls, an inner byte order mark, a lone carriage return.
  */
 const UNSAFE =
-  // oxlint-disable-next-line eslint/no-control-regex -- They are what it looks for.
+  // oxlint-disable-next-line eslint/no-control-regex -- The pattern must find them.
   /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff\ufffd-\uffff]|\r(?!\n)|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
 
 /** Replaces an unsafe character. */

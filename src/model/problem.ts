@@ -26,7 +26,7 @@ export const manifestProblemSchema = objectOf('A fault in a manifest, with its p
   'expected?': text,
   // The remedy: `did you mean protocol?`.
   'hint?': text,
-  // The line of the file, safe to show (secrets masked, long lines cut); `caret` characters stand before the underlined part.
+  // The line of the file, safe to show (with masked secrets, truncated); `caret` characters precede the underlined part.
   'excerpt?': objectOf('The line, and what to underline in it.', { line: text, caret: count, length: count }),
 });
 /** One fault of the input. All faults of a source are reported together, and nothing is applied as long as there is one. */

@@ -6,9 +6,9 @@ export type Readable<T> =
   | { readonly readable: true; readonly value: T }
   | {
       readonly readable: false;
-      /** The server has the listing, and cannot give it now because its application store fails. */
+      /** The server has the listing, but cannot return it now because its application store fails. */
       readonly because?: PortolanError;
-      /** The platform's message where what was asked about is not in the application. */
+      /** The platform's message that the component is not in the application. */
       readonly absent?: string;
     };
 
@@ -25,7 +25,7 @@ export interface Refusal {
 
 /** The properties that distinguish an answer of the API from that of another server. */
 export interface Expected {
-  /** `a list of ports` */
+  /** The noun for messages: `a list of ports`. */
   readonly noun: string;
   /** Every record of the API has at least one of these fields. */
   readonly fields: readonly string[];
@@ -33,7 +33,7 @@ export interface Expected {
   readonly isFirst?: true;
 }
 
-/** The application that something belongs to. */
+/** The application of a record. */
 export type Place = Omit<Scope, 'platform'>;
 
 /** A read of the platform: its request, and the meaning of the answers. */
@@ -88,7 +88,7 @@ export interface Reading<T> {
   readonly goodForMs?: number;
 }
 
-/** The name of a reading within its scope: readings of one operation that ask for different things have different names. */
+/** Returns the name of a reading within its scope. Two readings with different requests have different names. */
 export function keyOf({ operation, component, below, segments, query }: Reading<unknown>): `read ${string}` {
   // Called for each of thousands of resources: no canonical form is needed where one piece of code writes each query.
   return `read ${operation} ${JSON.stringify([component, below, segments, query])}`;

@@ -20,7 +20,7 @@ export const shownLineSchema = s.objectOf(
     'resource?': s.text as s.Schema<ResourceId>,
     // The path that changes use: `ports[8080]`.
     'part?': s.string('Path in the manifest of the resource.'),
-    // The platform does not have the part.
+    // Set if the part does not exist on the platform.
     'isMissing?': yes,
     // Set if the state does not depend on that of the resource.
     'state?': s.literal('withdrawn', 'not-in-manifests', 'unknown'),

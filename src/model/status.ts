@@ -13,7 +13,7 @@ const conditionSchema = s.objectOf('One condition of a resource or an applicatio
   status: s.literal('True', 'False', 'Unknown'),
   // One word in CamelCase, stable: `InSync`, `Drifted`, `Held`, `Unreachable`, `NotFound`.
   reason: s.text,
-  // For people; without secrets.
+  // A text for people, without secrets.
   message: s.text,
   observedRevision: s.nullable(s.text),
   // The time of the last change of `status`.

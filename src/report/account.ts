@@ -66,10 +66,10 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): s
       : isQuiet
         ? 'Nothing to do.'
         : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${amount(left, 'change')} left`] : [])].join(', ')}.`;
-  return `${paint('title', head)}${isQuiet ? asWanted(ended) : nextRun(ended)}`;
+  return `${paint('title', head)}${isQuiet ? inSyncText(ended) : nextRunText(ended)}`;
 }
 
-function asWanted(ended: readonly EndedScope[]): string {
+function inSyncText(ended: readonly EndedScope[]): string {
   const notes = ended.flatMap(({ remaining }) => remaining.notes);
   const aside = [
     ['reconcile/report-only', 'only reported'],
@@ -82,7 +82,7 @@ function asWanted(ended: readonly EndedScope[]): string {
 }
 
 /** Returns what the next run does and, where something is pending, the time from which it can do it, as `status` shows it. */
-function nextRun(ended: readonly EndedScope[]): string {
+function nextRunText(ended: readonly EndedScope[]): string {
   const waits = ended.flatMap(waitsOf);
   if (waits.length > 0) {
     const times = [...new Set(waits.map(({ untilMs }) => untilMs))].sort((left, right) => left - right);
@@ -92,7 +92,7 @@ function nextRun(ended: readonly EndedScope[]): string {
     const still = later.length === 1 ? `${later[0]} is held` : `${later.length} resources are held`;
     return ` Run the same command again after ${isoTime(first)}${last === first ? '' : ` (${still} until ${isoTime(last)})`}, or with --wait.`;
   }
-  const next = ended.reduce((sum, { remaining }) => sum + remaining.actions.length + freeToFollow(remaining), 0);
+  const next = ended.reduce((sum, { remaining }) => sum + remaining.actions.length + countFree(remaining), 0);
   if (next === 0) return '';
   const isInterrupted = ended.some(({ results }) =>
     results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted'),
@@ -118,7 +118,7 @@ function waitsOf({ results, remaining }: EndedScope): readonly { readonly what: 
 }
 
 /** Returns the number of deferred resources that the next run can do: those whose install is not held. */
-function freeToFollow({ deferred, holds }: EndedScope['remaining']): number {
+function countFree({ deferred, holds }: EndedScope['remaining']): number {
   const held = new Set(holds.map(({ resource }) => resource));
   return deferred.filter(({ waitsFor }) => !held.has(waitsFor)).length;
 }

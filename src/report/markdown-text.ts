@@ -27,10 +27,10 @@ export function prose(text: string): string {
       .replace(/[\\`*_[\]{}<>&|~$@#]/g, '\\$&')
       .replace(/\\[@#]/g, `$&${JOINER}`)
       .replace(/\bGH-(?=\d)/gi, `$&${JOINER}`)
-      // Addresses would become links, and `:x:` a picture.
+      // Addresses would become links, and `:x:` an emoji.
       .replace(/:(?=\/\/|[\w+-]+:)/g, '\\:')
       .replace(/\bwww\./gi, (www) => `${www.slice(0, -1)}\\.`)
-      // At the start of an item, a list or a heading would begin.
+      // At the start of an item, these characters would start a list or a heading.
       .replace(/^[-+=]/, '\\$&')
       .replace(/^(\d+)([.)])/, '$1\\$2')
   );

@@ -9,7 +9,7 @@ export interface Clock {
   monotonic(): MonotonicMs;
   /** Returns the time since the machine started. It is independent of the wall clock and equal in all processes. */
   sinceBoot(): BootTime;
-  /** Rejects with the signal's reason when aborted. */
+  /** Resolves after `ms` milliseconds; rejects with the reason of the signal when that is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 import type { Log, LogFields } from './log.ts';
 
-/** From the most to the least talkative; `silent` says nothing at all. */
+/** The log levels, from the most to the least verbose. `silent` logs nothing. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
@@ -27,7 +27,7 @@ function quoted(value: string | number | boolean): string {
   return /^[^\s"=\p{C}]+$/u.test(text) ? text : oneLine(JSON.stringify(text));
 }
 
-/** A message may quote a server, and a server may send line feeds and escape sequences. */
+/** Returns a message on one line: it may quote a server, which may send line feeds and escape sequences. */
 function oneLine(text: string): string {
   return text.replace(/\p{C}/gu, (char) => `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`);
 }

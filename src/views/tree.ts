@@ -59,7 +59,7 @@ function otherLines(lines: readonly ShownLine[], resources: readonly ResourceVie
 function stateOfLine(line: ShownLine, resource: ResourceView | undefined): Pick<TreeNode, 'state' | 'reason'> {
   const { state, part, reason = '', isMissing } = line;
   if (resource === undefined) return { state: state ?? 'not-in-manifests', reason };
-  if (part === undefined) return state === undefined ? worded(resource) : { state, reason };
+  if (part === undefined) return state === undefined ? stateWithReason(resource) : { state, reason };
   const steps = `${resource.id}#${part.replace('[', '/').replace(']', '/')}`;
   const actions = resource.actions.filter(({ id }) => id.startsWith(steps)).map(({ summary }) => summary);
   if (state !== undefined) return { state, reason: actions.join('; ') || reason };
@@ -91,7 +91,7 @@ function stateOfPart(
 }
 
 /** Returns the state and a reason, which is empty where the state needs none. */
-function worded({ state, reason }: ResourceView): Pick<TreeNode, 'state' | 'reason'> {
+function stateWithReason({ state, reason }: ResourceView): Pick<TreeNode, 'state' | 'reason'> {
   if (state === 'suspended') return { state, reason: 'by its annotation' };
   return { state, reason: state === 'in-sync' || state === 'unknown' ? '' : reason };
 }
