@@ -9,7 +9,7 @@ import { verifySqliteLedger } from './verify.ts';
 
 type Progress = Pick<Standing, 'serial' | 'epoch'>;
 
-/** What a backup or a restored ledger is. */
+/** Describes a backup or a restored ledger. */
 export interface BackupReport {
   readonly path: string;
   readonly lineage: string;
@@ -35,7 +35,7 @@ export function backUpLedger(path: string, destination: string): BackupReport {
 
 export interface RestoreReport extends BackupReport {
   readonly epoch: number;
-  /** Where the ledger that was replaced is kept; absent where there was none. */
+  /** Path of the ledger that was replaced; absent if there was none. */
   readonly replaced?: string;
 }
 
@@ -108,7 +108,7 @@ async function prepareRestored(
   }
 }
 
-/** Serial and epoch never go back within a lineage, so the restored ledger goes on above both. */
+/** Raises serial and epoch above those of both ledgers, because they never decrease within a lineage. */
 function raiseAbove(path: string, from: Standing, current: Progress | undefined): Standing {
   const epoch = Math.max(from.epoch, current?.epoch ?? 0);
   const serial = Math.max(from.serial, current?.serial ?? 0);
@@ -120,7 +120,7 @@ function raiseAbove(path: string, from: Standing, current: Progress | undefined)
   });
 }
 
-/** How far the ledger in this place was, by itself or, where it is damaged, by the mark beside it. */
+/** Returns the serial and epoch of the ledger in this place, from the ledger or, if it is damaged, from the mark beside it. */
 function floorOf(standing: Standing | undefined, mark: SerialMark | undefined): Progress | undefined {
   const known = [standing, mark].filter((one) => one !== undefined);
   if (known.length === 0) return undefined;

@@ -5,18 +5,18 @@ import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { EpochMs } from '../model/time.ts';
 
-/** What compaction may forget. Pending intents, objects and facts are never touched. */
+/** Says which rows compaction removes. It never removes pending intents, objects and facts. */
 export interface CompactionPolicy {
   readonly nowMs: EpochMs;
   /** For the history row that says what was removed. */
   readonly actor: string;
-  /** History and settled intents younger than this stay. Default 90 days. Intents stay at least 30 days. */
+  /** History and decided intents younger than this stay. Default 90 days. Intents stay at least 30 days. */
   readonly keepMs?: number;
-  /** Of each object this many newest history rows stay, however old. Default 50. */
+  /** Number of history rows that stay for each object, the newest ones, however old. Default 50. */
   readonly keepPerObject?: number;
 }
 
-/** How many rows compaction removed. */
+/** Numbers of rows that compaction removed. */
 export interface CompactionReport {
   readonly history: number;
   readonly intents: number;
@@ -25,7 +25,7 @@ export interface CompactionReport {
 
 const dayMs = 86_400_000;
 const intentKeepMs = 30 * dayMs;
-/** Rows removed in one transaction, so that nobody waits long. */
+/** Rows removed in one transaction, so that other transactions do not wait long. */
 const compactionBatch = 500;
 /** The event of the history row that stands for removed ones; such rows are never removed themselves. */
 export const compactedEvent = 'ledger.compacted';
@@ -38,7 +38,7 @@ export interface RemovableLine {
   readonly hash: string;
 }
 
-/** Neighbouring lines that were removed: the chain goes on behind them as if they stood there. */
+/** Neighbouring lines that were removed. The chain continues after them as if they were there. */
 export interface RemovedRange {
   readonly from: number;
   readonly to: number;
@@ -130,7 +130,7 @@ export async function removeLines(
   }
 }
 
-/** Removes settled intents and superseded snapshots that are older than the policy keeps. */
+/** Removes decided intents and superseded snapshots that are older than the policy keeps. */
 export async function removeDecided(
   db: Kysely<LedgerTables>,
   policy: CompactionPolicy,

@@ -28,11 +28,11 @@ export async function awaitsConfirmation(ledger: Ledger, scope: ScopeKey): Promi
 const totalFact = (scope: ScopeKey) => `ledger/components/${scope}`;
 const besidesFact = (scope: ScopeKey) => `ledger/besides/${scope}`;
 
-/** What the ledger knows of an application since its last install there. */
+/** Facts about an application that the ledger keeps since its last install there. */
 export interface KnownSince {
-  /** How many components the application had right after it. */
+  /** Number of components right after the install. */
   readonly total?: number;
-  /** What appeared beside the install while it ran, in words: another ledger, or a person, may have installed too. */
+  /** Describes components that appeared during the install: another ledger, or a person, may have installed too. */
   readonly besides?: string;
 }
 

@@ -9,7 +9,7 @@ export interface Holder {
   readonly sinceMs: EpochMs;
 }
 
-/** `2026-11-20T13:51:46.000Z`, or the bare number where it is no date. */
+/** Returns `2026-11-20T13:51:46.000Z`, or the bare number if it is not a date. */
 export function instant(ms: EpochMs): string {
   const date = new Date(ms);
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
@@ -254,7 +254,7 @@ export function ownerConflict(uid: string, owner: string, cause?: unknown): Port
   });
 }
 
-/** What a database's own error means to us; `unknown` is a bug, or an error of ours already. */
+/** Classes of database errors. `unknown` is a bug, or already an error of Portolan. */
 export type DatabaseFault = 'unique' | 'busy' | 'full' | 'io' | 'corrupt' | 'unknown';
 
 /** The error to throw for one that a database threw; what we do not know stays what it is. */

@@ -20,17 +20,17 @@ export interface FileGuard {
   close(rescue: () => void): void;
 }
 
-/** What happened to the files, as far as it matters for closing them. */
+/** Classes of changes to the files, each of which is closed in another way. */
 export type Loss =
-  /** Another file, or none, is in the ledger's place. What this process holds is whole. */
+  /** Another file, or none, is in the ledger's place. The files that this process holds are complete. */
   | 'replaced'
-  /** Somebody wrote into the ledger: its pages and those of its log belong to different ledgers. */
+  /** Another program wrote into the ledger: its pages and those of its log belong to different ledgers. */
   | 'overwritten'
   /** The files are this process's own; only something beside the ledger changed. */
   | 'beside';
 
 export interface GuardedFiles {
-  /** As the operator wrote it: a symbolic link that leads elsewhere later is noticed. */
+  /** The path that the operator wrote: a change of a symbolic link in it is noticed. */
   readonly given: string;
   /** Without links; the names of the log and the lock derive from it. */
   readonly path: string;

@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** What the ledger asks of the file system besides SQLite. All of it synchronous: it happens at start and on command. */
+/** File operations of the ledger beside SQLite. They are synchronous, because they run at start and on command. */
 
 /** Creates the directory of a ledger, for its owner only; one that exists stays as it is. */
 export function createDirectoryFor(path: string): void {
@@ -41,7 +41,7 @@ export function fileBytes(path: string): number {
 export interface FileIdentity {
   readonly device: bigint;
   readonly inode: bigint;
-  /** How many names it has. */
+  /** Number of names (hard links). */
   readonly links: bigint;
   readonly bytes: bigint;
   readonly changedNs: bigint;

@@ -19,7 +19,7 @@ export const coveredSince = 'inventory_since';
 
 /**
  * SHA-256, in hex, over an object as it is stored, without its serial. Another column changes every hash: its migration
- * covers the objects anew.
+ * covers the objects again.
  */
 export function objectHash(row: ObjectTable): string {
   return hash('sha256', JSON.stringify(sealedColumns.map((column) => row[column])));
@@ -33,7 +33,7 @@ export function changesText(changes: ObjectChanges): string | null {
   return JSON.stringify([...changes].sort(([left], [right]) => (left < right ? -1 : 1)));
 }
 
-/** The changes in such a text; none where it has another form, which the hash of its line tells. */
+/** Returns the changes in such a text; none if its form is wrong, which the hash of its line shows. */
 function changesIn(text: string): readonly (readonly [uid: string, hash: string | null])[] {
   try {
     const changes: unknown = JSON.parse(text);
@@ -66,7 +66,7 @@ export function carriedOver(lines: readonly Line[], isRemoved: (line: number) =>
   const stays = new Set(lastChanges(lines.filter(({ line }) => !isRemoved(line))).keys());
   return new Map(
     [...lastChanges(lines)]
-      // Of an object that is gone, nothing needs to stay once no line says that it was there.
+      // A dropped object needs no line once every line that recorded it is removed.
       .filter(([uid, { line, hash }]) => isRemoved(line) && (hash !== null || stays.has(uid)))
       .map(([uid, { hash }]) => [uid, hash]),
   );
@@ -136,7 +136,7 @@ function appendCover(database: DatabaseSync, scope: ScopeKey, rows: readonly Obj
     .run(scope, line.line, lineHash);
 }
 
-/** What a chain's first line names as its predecessor. */
+/** The hash that stands for the line before the first one. */
 export const chainStart = '0'.repeat(64);
 
 /** One line of a scope's history as it is hashed: `detail` is JSON text, exactly as stored. */

@@ -5,12 +5,12 @@ import type { EpochMs } from '../model/time.ts';
 import { readOnly } from './errors.ts';
 
 /**
- * The durable memory: what we created or adopted, and the journal of intents and outcomes. Transactions are lists of
+ * The ledger: objects that we created or adopted, and the journal of intents and outcomes. Transactions are lists of
  * operations, never callbacks, so that one contract fits SQLite in the process and PostgreSQL across a network.
  * Tables: `migrations.ts`; what every implementation checks first: `rules.ts`.
  */
 export interface Ledger {
-  /** Where it is, for messages: a path, a redacted URL, `none`. */
+  /** The place of the ledger, for messages: a path, or `none`. */
   readonly location: string;
   /** Random id given at creation; two ledgers for one platform have two. */
   readonly lineage: string;
@@ -19,7 +19,7 @@ export interface Ledger {
 
   /** Ordered by uid. */
   objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;
-  /** How many objects there are that are not gone; counted where they are, for a source may have ten thousand. */
+  /** Returns the number of objects that are not gone. The database counts them, because a source may have 10,000. */
   objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number>;
   /** Oldest first. */
   intents(filter: IntentFilter): Promise<readonly Intent[]>;
@@ -37,7 +37,7 @@ export interface Ledger {
    * or when another object owns the same natural key, `ledger/fenced` when this process no longer holds the ledger or
    * an intent bears another epoch, `ledger/read-only`, `ledger/full`, `ledger/io`, `ledger/busy`.
    * @throws RangeError for what no correct caller builds: rows of another scope than the transaction's, a new intent
-   * that is not `open`, `resolved` by nobody, two snapshots of one source, a time that is no whole number.
+   * that is not `open`, `resolved` without a person, two snapshots of one source, a time that is not an integer.
    */
   commit(transaction: LedgerTransaction): Promise<void>;
   close(): Promise<void>;

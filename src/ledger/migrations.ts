@@ -9,7 +9,7 @@ export interface Migration {
   /** The schema version after it, counted from 1. */
   readonly to: number;
   readonly sql: string;
-  /** What SQL cannot say. */
+  /** Changes that SQL cannot express. */
   readonly run?: (database: DatabaseSync) => void;
   /** Readers understand the rows from before it as well: reading alone needs no migration. */
   readonly readsBefore?: true;
@@ -62,7 +62,7 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
   },
   // The schema is what it was; the number keeps versions out that would not find rules by these keys.
   { to: 2, sql: '', run: renameRules, readsBefore: true },
-  // A later step that changes rows of objects must cover them anew, as this one does.
+  // A later step that changes rows of objects must cover them again, as this one does.
   { to: 3, sql: 'ALTER TABLE history ADD COLUMN objects TEXT', run: coverObjects, readsBefore: true },
 ];
 
@@ -91,7 +91,7 @@ export function readStanding(database: DatabaseSync): Standing | undefined {
   return { lineage, schema, serial, epoch };
 }
 
-/** @throws PortolanError `ledger/corrupt` for a database that is no ledger. */
+/** @throws PortolanError `ledger/corrupt` for a database that is not a ledger. */
 export function mustBeLedger(database: DatabaseSync, path: string): Standing {
   const standing = readStanding(database);
   if (standing === undefined) throw corrupt(path, 'it is a database, but not one of Portolan');

@@ -2,11 +2,11 @@ import { DatabaseSync } from 'node:sqlite';
 import type { DatabaseFault } from './errors.ts';
 import { createEmpty, remove } from './files.ts';
 
-/** How long opening waits for a lock, of a reader that recovers the log for one. */
+/** Time for which opening waits for a lock, for example of a reader that recovers the log. */
 const openingWaitMs = 5000;
 
 /**
- * Opens a file as a database, guarded against schemas and extensions that somebody may have put into it. The caller closes it.
+ * Opens a file as a database, protected against foreign schemas and extensions in it. The caller closes it.
  * @throws the errors of `node:sqlite`; `sqliteFault` says what they mean.
  */
 export function openDatabase(path: string, { readOnly }: { readonly readOnly: boolean }): DatabaseSync {
@@ -60,7 +60,7 @@ export function sqliteCode(error: unknown): number | undefined {
 
 const uniqueCodes = [2067, 1555];
 
-/** What an error of `node:sqlite`, or of the file system beneath it, means for the ledger. */
+/** Returns the class of an error of `node:sqlite` or of the file system below it. */
 export function sqliteFault(error: unknown): DatabaseFault {
   if (error instanceof Error && 'syscall' in error) return 'code' in error && error.code === 'ENOSPC' ? 'full' : 'io';
   switch (sqliteCode(error)) {

@@ -3,7 +3,7 @@ import type { IntentState } from '../model/owned.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { LedgerOperation, LedgerTransaction } from './ledger.ts';
 
-/** States in which nobody knows yet what a request did: at most one such intent per object, one install per scope. */
+/** States of an intent without a known outcome: at most one such intent per object, one install per scope. */
 export const pendingStates = ['open', 'unknown'] as const satisfies readonly IntentState[];
 
 /** Whether an intent still waits for its outcome. */
@@ -17,10 +17,10 @@ export function isInstall(operation: string): boolean {
 }
 
 /**
- * What every ledger checks before it touches its store.
+ * Checks a transaction before a ledger changes its store.
  * @throws PortolanError `ledger/fenced` for an intent stamped with another epoch than the ledger's.
  * @throws RangeError for a transaction that no correct caller builds: rows of another scope, an intent that is not
- * open, `resolved` by nobody, two snapshots of one source, a time that is no whole number.
+ * open, `resolved` without a person, two snapshots of one source, a time that is not an integer.
  */
 export function checkTransaction(transaction: LedgerTransaction, epoch: number, location: string): void {
   whole('atMs', transaction.atMs);

@@ -87,7 +87,7 @@ export type HistoryTable = Row<HistoryRow, typeof historyColumns> & {
 
 type Columns<Model> = Readonly<Record<string, keyof Model>>;
 
-/** Of the transaction that wrote the row last. */
+/** Holds the serial of the transaction that wrote the row last. */
 interface Serial {
   readonly serial: number;
 }

@@ -44,7 +44,7 @@ export async function selectObjects(db: Kysely<LedgerTables>, filter: ObjectFilt
   return rows.map(objectOf);
 }
 
-/** Of those that are not gone. */
+/** Counts objects that are not gone. */
 export async function countObjects(db: Kysely<LedgerTables>, filter: Pick<ObjectFilter, 'source'>): Promise<number> {
   const [row] = await rowsOf(db, `count ${has(filter.source)}`, filter, (holes) => {
     const query = db.selectFrom('object').select(({ fn }) => fn.countAll<number>().as('count'));

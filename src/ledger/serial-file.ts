@@ -1,7 +1,7 @@
 import { createEmpty, fileExists, moveInto, openInPlace, readText, remove } from './files.ts';
 import type { Standing } from './migrations.ts';
 
-/** How far a ledger was when its last request left, as the file beside it says. */
+/** Lineage, serial and epoch of a ledger at its last request, from the file beside it. */
 export type SerialMark = Pick<Standing, 'lineage' | 'serial' | 'epoch'>;
 
 /** `<ledger>.serial`: beside the ledger, so that an older copy of the ledger in its place is noticed. */
@@ -23,7 +23,7 @@ export function readSerialMark(ledger: string): SerialMark | undefined {
   return lineage === undefined ? undefined : { lineage, serial: Number(serial), epoch: Number(epoch) };
 }
 
-/** Whether a ledger is older than the mark beside it: somebody put a copy in its place. */
+/** Returns whether a ledger is older than the mark beside it: it was replaced with an older copy. */
 export function isOlder({ lineage, serial }: SerialMark, mark: SerialMark | undefined): mark is SerialMark {
   return mark !== undefined && mark.lineage === lineage && mark.serial > serial;
 }

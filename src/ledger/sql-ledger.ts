@@ -70,9 +70,9 @@ export interface SqlLedgerParts {
   readonly faultOf: (error: unknown) => DatabaseFault;
   /** Gives freed space back to the disk. */
   readonly shrink: () => void;
-  /** Told of each serial after its commit. `isAhead`: a request leaves on it that may never be sent twice. */
+  /** Called with each serial after its commit. `isAhead`: a request follows that may never be sent twice. */
   readonly committed: (serial: number, isAhead: boolean) => void;
-  /** Of a file that is written. */
+  /** Guard of a file that is written. */
   readonly guard: FileGuard | undefined;
   /** Facts of a ledger that is only read, in place of those it has. */
   readonly facts: ReadonlyMap<string, string>;
@@ -129,7 +129,7 @@ export class SqlLedger implements Ledger {
     this.#mustBeWritable();
     checkTransaction(transaction, this.epoch, this.location);
     const { operations } = transaction;
-    // What became of a request is recorded in any case: the file may come back.
+    // The outcome of a request is recorded in any case: the file may come back.
     if (operations.every(({ op }) => op !== 'move-intent')) this.#parts.guard?.check();
     let at: LedgerOperation | undefined;
     let serial: number;
@@ -157,7 +157,7 @@ export class SqlLedger implements Ledger {
   }
 
   /**
-   * Forgets old history, settled intents and superseded snapshots, in small transactions between which others commit.
+   * Forgets old history, decided intents and superseded snapshots, in small transactions between which others commit.
    * A scope's chain stays verifiable: a row in its history stands for what was removed. Reads the whole history once.
    * @throws PortolanError as `commit` does; what was removed until then stays removed.
    */
@@ -170,12 +170,12 @@ export class SqlLedger implements Ledger {
       await this.#write((executor) => this.#compactBatch(executor, policy, batch));
       history += batch.length;
     }
-    const settled = await this.#write(async (executor) => {
+    const others = await this.#write(async (executor) => {
       await this.#nextSerial(executor);
       return removeDecided(executor, policy);
     });
     await this.#write(async () => this.#parts.shrink());
-    return { history, ...settled };
+    return { history, ...others };
   }
 
   async close(): Promise<void> {
@@ -357,7 +357,7 @@ export class SqlLedger implements Ledger {
   }
 }
 
-/** Waits between attempts: about 5 s in all, during which other work goes on. */
+/** Waits between attempts: about 5 s in all, during which other work continues. */
 const waitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
 
 /** Tries again while another program keeps the database locked; the last attempt's error is the caller's. */

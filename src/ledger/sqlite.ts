@@ -41,30 +41,30 @@ import type { Random } from '../runtime/random.ts';
 export interface SqliteLedgerOptions {
   readonly clock: Clock;
   readonly random: Random;
-  /** Who opens it, for whoever finds it locked: `portolan run on host-1, pid 4711`. */
+  /** Names the process that opens it, for errors of other processes: `portolan run on host-1, pid 4711`. */
   readonly actor: string;
   /** Needs no lock and works beside a writer. Never creates, migrates or writes. */
   readonly readOnly?: boolean;
   /** Most pages of 4 KiB that the file may have; commits beyond it fail with `ledger/full`. By default the disk decides. */
   readonly pagesMax?: number;
-  /** Told when the ledger is older than the mark beside it: a copy was put in its place, and installs wait for confirmation. */
+  /** Called when the ledger is older than the mark beside it: a copy replaced it, and installs wait for confirmation. */
   readonly onOlder?: (found: { readonly path: string; readonly serial: number; readonly expected: number }) => void;
-  /** Told where the ledger was saved, when it was closed after its file had been removed or replaced. */
+  /** Called with the path of the saved ledger, when its file was removed or replaced before it was closed. */
   readonly onRescued?: (path: string) => void;
   /** The schema's steps; only tests of migration pass others. */
   readonly migrations?: readonly Migration[];
 }
 
-/** How many faults of a damaged file are named. */
+/** Number of faults of a damaged file that are named. */
 const FINDINGS_MAX = 5;
 /** Marks our files, as `file(1)` and SQLite know them: "Prtl". */
 const applicationId = 0x5072746c;
-/** How long a statement later blocks the process on a lock; longer waits happen between attempts, where others can run. */
+/** Time for which a statement blocks the process on a lock. Longer waits happen between attempts, where other work runs. */
 const statementWaitMs = 20;
 
 /**
  * Opens the ledger in a file, or a fresh one in memory for `:memory:`. For writing it takes the lock of the ledger
- * (`<path>.lock`), creates or migrates the file (keeping `<path>.backup-<schema>-<serial>.db`), checks it, and raises
+ * (`<path>.lock`), creates or migrates the file (after a copy to `<path>.backup-<schema>-<serial>.db`), checks it, and raises
  * the epoch.
  * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
  * `ledger/corrupt`, `ledger/network-filesystem`, `ledger/full`, `ledger/io`.
@@ -110,7 +110,7 @@ export function kyselyOn(database: DatabaseSync): Kysely<LedgerTables> {
 function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   if (!fileExists(path)) throw missing(path);
   mustHaveOneName(path);
-  // Read first: a writer that goes on meanwhile raises the ledger before the mark.
+  // The mark is read first: a writer that continues meanwhile raises the ledger before the mark.
   const mark = readSerialMark(realPath(path));
   const database = openDatabase(path, { readOnly: true });
   try {
@@ -271,9 +271,9 @@ function setPragmas(database: DatabaseSync, path: string): void {
 
 interface Opening {
   readonly writable: boolean;
-  /** Of a file that is written: its epoch was raised with the mark in mind. */
+  /** Serial file of a ledger that is written. Its epoch was already raised above the mark. */
   readonly serials?: SerialFile;
-  /** Of a file that is written. */
+  /** Guard of a file that is written. */
   readonly guard?: FileGuard;
   readonly facts?: ReadonlyMap<string, string>;
   readonly release?: () => void;
@@ -324,7 +324,7 @@ function rescue(database: DatabaseSync, path: string, { clock, onRescued }: Sqli
 
 /**
  * A new process has the ledger.
- * @param after what the ledger had been before a copy took its place: serial and epoch go on above it, and installs wait.
+ * @param after the mark of a ledger that was replaced with an older copy: serial and epoch rise above it, and installs wait.
  */
 function raiseEpoch(database: DatabaseSync, holder: Holder, after: SerialMark | undefined): void {
   inTransaction(database, () => {
@@ -346,7 +346,7 @@ function raiseEpoch(database: DatabaseSync, holder: Holder, after: SerialMark | 
   });
 }
 
-/** @throws PortolanError `ledger/corrupt` for a database that is no ledger. */
+/** @throws PortolanError `ledger/corrupt` for a database that is not a ledger. */
 function standingOf(database: DatabaseSync, path: string): Standing {
   const { application_id: id } = database.prepare('PRAGMA application_id').get() as { application_id: number };
   const standing = path !== ':memory:' && id !== applicationId ? undefined : readStanding(database);
@@ -354,12 +354,12 @@ function standingOf(database: DatabaseSync, path: string): Standing {
   return standing;
 }
 
-/** Where a ledger is kept as it was before a migration. */
+/** Returns the path of the copy that is made before a migration. */
 export function migrationBackup(path: string, { schema, serial }: Pick<Standing, 'schema' | 'serial'>): string {
   return `${path}.backup-${schema}-${serial}.db`;
 }
 
-/** What SQLite finds wrong with the file's structure; empty when it is sound. */
+/** Returns the faults that SQLite finds in the file's structure. */
 function quickCheck(database: DatabaseSync): string[] {
   const rows = database.prepare('PRAGMA quick_check(5)').all() as { quick_check: string }[];
   return rows.map((row) => row.quick_check).filter((text) => text !== 'ok');

@@ -17,7 +17,7 @@ export interface LedgerFinding {
    */
   readonly area: 'structure' | 'schema' | 'chain' | 'inventory';
   readonly scope?: ScopeKey;
-  /** What, and where, in a sentence. */
+  /** One sentence that says what is wrong, and where. */
   readonly message: string;
 }
 
@@ -69,7 +69,7 @@ function structureFindings(database: DatabaseSync): readonly LedgerFinding[] {
     .map((message) => ({ area: 'structure', message }));
 }
 
-/** What is wrong with the content of a database: its schema, its history and its objects. */
+/** Returns the faults in the content of a database: its schema, its history and its objects. */
 export function contentFindings(database: DatabaseSync): readonly LedgerFinding[] {
   const standing = readStanding(database);
   if (standing === undefined) return [{ area: 'structure', message: 'it is a database, but not one of Portolan' }];
@@ -197,7 +197,7 @@ function removedByFirstLine(lines: readonly HistoryTable[]): ReadonlyMap<number,
   return new Map(compacted.flatMap(({ detail }) => rangesIn(parsed(detail))).map((range) => [range.from, range]));
 }
 
-/** A detail that was tampered with may be no JSON any more; its hash tells. */
+/** Returns null for a detail that is not JSON: it was changed, and its hash shows that. */
 function parsed(text: string): Json {
   try {
     return JSON.parse(text) as Json;

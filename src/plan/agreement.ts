@@ -5,17 +5,17 @@ import type { SavedPlan } from './saved.ts';
 
 /** The one plan that a run may carry out; without either, any. */
 export interface AgreedPlan {
-  /** Digest that somebody agreed to. */
+  /** Digest of the agreed plan. */
   readonly expected?: string | undefined;
   readonly saved?: Pick<SavedPlan, 'plan' | 'commit' | 'basis'> | undefined;
 }
 
-/** What a run may do that has just planned. */
+/** Says whether a run may apply the plan that it has just made. */
 export type Judgement =
   | { readonly type: 'go' }
-  /** Not all of it is known, or a guard refuses it as a whole, so it cannot be told from the plan that was agreed to. */
+  /** The plan is incomplete, or a guard refuses it as a whole, so it cannot be compared with the agreed plan. */
   | { readonly type: 'unknown' }
-  /** Nothing is left to do: carried out before, or by somebody else. */
+  /** Nothing is left to do: an earlier run, or another person, made the changes. */
   | { readonly type: 'nothing-left' }
   | { readonly type: 'refused'; readonly refusal: PlanRefusal };
 

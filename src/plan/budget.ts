@@ -7,7 +7,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { Refusal } from './result.ts';
 import { someOf } from './words.ts';
 
-/** How much may be removed, or closed to the outside, in a day of observed time; more of what there is more of. */
+/** Limits how many objects are removed, or closed to the outside, in a day of observed time. */
 export interface BudgetLimits {
   readonly objects: number;
   /** Share of the objects of the class on record. */
@@ -34,7 +34,7 @@ export type BudgetState = {
 
 export const NOTHING_SPENT_YET: BudgetState = { observedMs: 0, boot: '', uptimeMs: 0, spent: [] };
 
-/** How long what was spent counts. */
+/** Time after which a removal no longer counts. */
 export const BUDGET_MS = 24 * 3_600_000;
 
 const CLASSES: Readonly<Record<BudgetClass, string>> = { access: 'rules and outer ports', other: 'other objects' };

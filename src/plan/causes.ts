@@ -24,7 +24,7 @@ export function commonCauses(errors: readonly Omit<UnobservedScope, 'disposition
   });
 }
 
-/** What is left of a message without the address and the application that it was asked for. */
+/** Returns a message without the path of its request and without its application. */
 function causeOf(message: string, application: string): string {
   return message
     .replaceAll(/(https?:\/\/[^/\s:]+(?::\d+)?)[^\s)]*?(?=[:,;)]*(?:\s|$))/g, '$1')

@@ -9,7 +9,7 @@ export interface PlannedEntry {
   readonly does: Action | DeferredAction;
 }
 
-/** What tells one plan from another. All empty and `reordered` false: they are one plan. */
+/** Lists the differences of two plans. If all lists are empty and `reordered` is false, the plans are the same. */
 export interface PlanDifference {
   /** In the first plan only. */
   readonly vanished: readonly PlannedEntry[];

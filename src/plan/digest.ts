@@ -13,7 +13,7 @@ type Digested = Pick<ScopePlan, 'scope' | 'actions' | 'deferred'>;
  * SHA-256, hex, over what the plan does: (scope, resource, step, object, changed fields before and after) of every
  * action, and what deferred actions wish. The object is there by its natural key, with what it takes along: a manifest
  * that is pointed at another component is another plan. Not revision, time, attribution, or ids that a platform gives
- * anew: two plans that do the same have one digest.
+ * newly assigns: two plans that do the same have one digest.
  */
 export function planDigest(plans: readonly Digested[]): string {
   return planDigests(plans).all;
@@ -30,7 +30,7 @@ export function planDigests(plans: readonly Digested[]): PlanDigests {
   return inOneGo(planDigestParts(plans));
 }
 
-/** As `planDigests`, in parts. */
+/** Does the same as `planDigests`, in parts. */
 export function* planDigestParts(plans: readonly Digested[]): Parts<PlanDigests> {
   const texts: string[] = [];
   for (const plan of plans) texts.push(yield* digestedParts(plan));

@@ -9,7 +9,7 @@ import { hash } from 'node:crypto';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 
-/** How often a write may be accepted without effect, or refused, before a person is asked. */
+/** Number of failed or ineffective writes in a row after which an object is held. */
 export const FAILURES_MAX = 3;
 
 /** Leaves out steps on objects with an intent in doubt, and on objects that failed too often; each is held and says so. */
@@ -37,7 +37,7 @@ export function withoutDoubtful(input: PlanInput, draft: Draft): PlacedStep[] {
   });
 }
 
-/** What is held only because something else of its application is in doubt. */
+/** Returns the hold of a step that waits only because another write of its application is in doubt. */
 function scopeHold(doubt: DoubtfulIntent | undefined): HoldProposal | undefined {
   if (doubt?.scopeUntilMs === undefined) return undefined;
   const until = new Date(doubt.scopeUntilMs).toISOString();
@@ -66,7 +66,7 @@ export function whatIsInDoubt({ intent }: DoubtfulIntent): string {
   return `${intent.operation} for ${intent.resource} (intent ${intent.id}) was sent and its outcome is not known${answered}`;
 }
 
-/** What is said of an intent in doubt, wherever it stands in the way. */
+/** Returns the hold of everything that an intent in doubt blocks. */
 export function doubtHold(doubt: DoubtfulIntent): HoldProposal {
   const { intent, state, evidence } = doubt;
   const what = whatIsInDoubt(doubt);
@@ -133,7 +133,7 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
 const FAILED_WISH = 'failedWish';
 
 /**
- * One more write for an object that was refused or did not take. Another wish than the one that failed counts anew.
+ * Counts one more write that failed or had no effect. For another manifest than the one that failed, the count starts at 1.
  * @param refusal of the platform; absent where it accepted the write without effect.
  */
 export function withFailure(object: OwnedObject, resource: Resource | undefined, refusal?: Refused): OwnedObject {
@@ -146,7 +146,7 @@ export function withFailure(object: OwnedObject, resource: Resource | undefined,
   };
 }
 
-/** How often in a row what its manifest says now was refused or did not take. */
+/** Returns how many writes of the present manifest failed or had no effect, in a row. */
 export function failuresOf(object: OwnedObject, resource: Resource | undefined): number {
   const failed = object.remoteAux[FAILED_WISH];
   return failed === undefined || failed === wishOf(resource) ? object.failures : 0;

@@ -23,9 +23,9 @@ export interface PlanInput {
   readonly source: string;
   /** The resources of this application. */
   readonly resources: DesiredState;
-  /** What each kind observed; a resource that is missing here could not be observed and is left alone. */
+  /** Holds what each kind observed. A resource that is missing here could not be observed, and is not changed. */
   readonly live: ReadonlyMap<ResourceId, unknown>;
-  /** By kind, what was observed for objects that git no longer names. */
+  /** Holds, by kind, what was observed for objects that were removed from git. */
   readonly withdrawal: ReadonlyMap<string, unknown>;
   readonly ledgerView: LedgerView;
   readonly permissions: Permissions;
@@ -45,7 +45,7 @@ export interface DoubtfulIntent {
   readonly scopeUntilMs?: EpochMs;
 }
 
-/** What the ledger is to be told without any write to the platform. */
+/** Changes of the ledger that need no write to the platform. */
 export interface LedgerUpdates {
   readonly inSync: readonly { readonly resource: ResourceId; readonly kind: string; readonly recording: Recording }[];
   readonly forget: readonly OwnedObject[];
@@ -71,7 +71,7 @@ export function emptyDraft() {
     forget: [] as OwnedObject[],
     expects: [] as ({ readonly resource: ResourceId } & Difference['expects'][number])[],
     claimed: new Set<string>(),
-    /** Resources whose objects nobody may call withdrawn: not compared in this pass. */
+    /** Resources that were not compared in this pass: their objects are not removed. */
     unread: new Set<ResourceId>(),
     /** Objects of which a comparison or a withdrawal has said what they are owed. */
     checkedObligations: new Set<string>(),
@@ -129,7 +129,7 @@ function causeOf(change: RawChange, lastApplied: Json | undefined, object: Owned
   return gitMoved ? 'git' : 'drift';
 }
 
-/** One word for an action as a whole; undefined: its changes do not tell. */
+/** Returns the cause of a whole action; undefined where its changes show none. */
 export function overallCause(changes: readonly FieldChange[]): Cause | undefined {
   const causes = new Set(changes.map((change) => change.cause));
   const [only] = causes;

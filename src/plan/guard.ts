@@ -6,7 +6,7 @@ import type { EpochMs } from '../model/time.ts';
 
 export type { Refusal } from './result.ts';
 
-/** How much one run may change or remove before a person is asked. */
+/** Limits how much one run may change or remove without an approval. */
 export interface GuardLimits {
   /** Share of the objects on record, 0 to 1, that one scope, run or revision may change or remove. */
   readonly maxShare: number;
@@ -25,7 +25,7 @@ export interface GuardLimits {
 /** Below this many objects a share says nothing: one of three is a third. */
 export const SHARE_FROM_OBJECTS = 10;
 
-/** The share that applies where nobody gives one. */
+/** Default of the share. */
 const SHARE_DEFAULT = 0.3;
 
 /**
@@ -51,13 +51,13 @@ export function isApprovable({ code }: Refusal): boolean {
   return APPROVABLE.has(code);
 }
 
-/** What plans take: objects by scope and natural key, each once, however many actions touch it. */
+/** Objects that plans change, by scope and natural key. Each counts once, even if several actions touch it. */
 export interface Toll {
-  /** Changed or removed because somebody wants it otherwise. */
+  /** Objects that are changed or removed because the manifests changed. */
   readonly changed: ReadonlySet<string>;
   /** Put back: what moved away from what was applied, and what was changed only for a moment. */
   readonly healed: ReadonlySet<string>;
-  /** Of `changed`: removed or closed by the rules of pruning. */
+  /** Objects of `changed` that are removed or closed by the rules of pruning. */
   readonly removed: ReadonlySet<string>;
 }
 
@@ -105,13 +105,13 @@ function isOfFirstApply(action: Action, ours: ReadonlySet<string> | undefined): 
 /** Types of steps that take access away. */
 const CLOSING: ReadonlySet<string> = new Set(['close_outer', 'close_inner']);
 
-/** How much may be taken, and what was before. */
+/** The size of a scope, run or revision, and what it has used up already. */
 export interface Allowance {
-  /** Of whom: `scope a/b/c/1`, `this run`, `this revision of the source`. */
+  /** Name for messages: `scope a/b/c/1`, `this run`, `this revision of the source`. */
   readonly of: string;
   /** Objects on record: what a share is a share of. */
   readonly owned: number;
-  /** What earlier plans of the same revision took. */
+  /** Objects that earlier plans of the same revision changed. */
   readonly spent: { readonly changed: number; readonly removed: number };
 }
 
@@ -128,7 +128,7 @@ export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: G
   const touched = Math.max(alone, together);
   const earlier = (count: number, isTold: boolean): string =>
     isTold && count > 0 ? `, ${count} of them by earlier plans` : '';
-  // What is changed need not be on record: ports are asserted without adoption.
+  // Changed objects may lack a ledger record: ports are managed without adoption.
   const share = Math.min(1, touched / owned);
   if (owned >= limits.shareFrom && share > limits.maxShare) {
     const raised = Math.ceil(share * 100) / 100;
@@ -212,16 +212,16 @@ export function guardShrunk(source: string, resources: number, before: number, p
   };
 }
 
-/** How the commit at hand stands to the one that was accepted last from its source. */
+/** Relates a commit to the one that was accepted before it from the same source. */
 export interface Succession {
   readonly commit: string;
   readonly before: string;
   readonly descent: 'descends' | 'does-not-descend' | 'unknown';
-  /** false: the one before was rewound to itself, and nobody has said that this was meant. */
+  /** false: the commit before was itself a rewind, and no person has confirmed it. */
   readonly isConfirmed: boolean;
 }
 
-/** Whether what a commit no longer names may be taken as removed: it came after all that was applied, and not before. */
+/** Returns whether resources that are missing in a commit may be pruned: the commit is newer than everything applied. */
 export function mayPrune({ descent, isConfirmed }: Succession): boolean {
   return descent === 'descends' && isConfirmed;
 }
@@ -279,7 +279,7 @@ export type WindowState =
 /** The operator's windows, as a command has them: the daemon waits in place of refusing. */
 export interface Windows {
   at(scope: Scope, labels: Readonly<Record<string, string>>): WindowState;
-  /** Why a person goes on outside of them; undefined: nobody does. */
+  /** Reason for which a person ignores the windows; undefined where they apply. */
   readonly ignoredBecause: string | undefined;
 }
 

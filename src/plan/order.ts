@@ -48,7 +48,7 @@ export function orderSteps(steps: readonly PlacedStep[], held: readonly PlacedSt
   return { steps: inTurn(waiting), blocked };
 }
 
-/** Of the steps that are ready the first in the order given, again and again. A step is ready after those that come first. */
+/** Returns the steps in order: always the first of those whose predecessors are done. */
 function inTurn(waiting: readonly Waiting[]): Waiting[] {
   const followers = new Map<string, number[]>();
   const open: number[] = [];
@@ -81,7 +81,7 @@ function inTurn(waiting: readonly Waiting[]): Waiting[] {
   throw new Error(`steps wait for each other in a circle: ${[...left].map(({ step }) => step.id).join(', ')}`);
 }
 
-/** Where a number belongs in ascending ones. */
+/** Returns the position at which a number belongs in a sorted list. */
 function placeIn(sorted: readonly number[], value: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -102,7 +102,7 @@ function circleOf(steps: readonly PlacedStep[]): OrderedSteps['blocked'] {
   );
   if (unmet.size === 0) return [];
   const providers = new Providers(steps);
-  // Whoever waits for a step that waits for nothing is in no circle; what is left after that is.
+  // A step that waits for a step without needs is not part of a circle. The remaining steps are.
   for (let before = -1; before !== unmet.size; ) {
     before = unmet.size;
     for (const [id, { step, needs }] of unmet) {

@@ -45,7 +45,7 @@ function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
 }
 
 function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {
-  // The team may be written by an alias, so it tells nothing apart.
+  // The team is not compared: it may be written as an alias.
   const [itsPlatform, , itsRegion, itsAppId] = object.scope.split('/');
   return itsPlatform === platform && itsRegion === region && (appId === undefined || itsAppId === String(appId));
 }

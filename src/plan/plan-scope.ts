@@ -33,7 +33,7 @@ export function planScope(input: PlanInput): PlannedScope {
   return inOneGo(planScopeParts(input));
 }
 
-/** As `planScope`, in parts; a small plan has one. */
+/** Does the same as `planScope`, in parts; a small plan has one part. */
 export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
   const draft = emptyDraft();
   const resources = [...input.resources.values()]
@@ -137,9 +137,9 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
     });
   }
   const reported = mode === 'report' ? { ...difference, steps: [], expects: [] } : difference;
-  // What was found may be what is in doubt: taking it over, or deleting it as somebody else's, would be the wrong advice.
+  // The object may be the result of the write in doubt: it must be neither adopted nor called foreign.
   const doubt = creationInDoubt(input, resource.kind, difference);
-  // Sent under another name, it is no less in doubt under this one. A step of its own is held by itself.
+  // A request that was sent under another name is still in doubt. A resource with steps of its own is held by them.
   const isAnotherName = doubt !== undefined && doubt.intent.resource !== resource.id && reported.steps.length === 0;
   const taken =
     doubt === undefined
@@ -155,7 +155,7 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
   );
 }
 
-/** The one object that a resource speaks for was sent, and nobody knows yet what came of it. */
+/** Returns the intent in doubt that creates the only object of a resource. */
 function creationInDoubt(input: PlanInput, kind: string, { claims }: Difference): DoubtfulIntent | undefined {
   const [only, second] = claims;
   if (only === undefined || second !== undefined) return undefined;
@@ -163,7 +163,7 @@ function creationInDoubt(input: PlanInput, kind: string, { claims }: Difference)
   return input.inDoubt.find(({ intent }) => intent.uid === uid && intent.idempotence !== 'target-state');
 }
 
-/** What was found for a resource that is not on record may be the copy that another one's request in doubt has made. */
+/** Returns a hold where an object without a ledger record may be the result of another resource's intent in doubt. */
 function otherCopyHold(
   input: PlanInput,
   kind: ReconciledKind,
@@ -185,7 +185,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
     const kind = input.kinds.get(object.kind);
     if (kind === undefined || object.source !== input.source) continue;
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
-    // Its manifest is there but was not compared: that is no proof that it is not wanted.
+    // Its manifest exists and was not compared, so the object may still be wanted.
     if (draft.unread.has(object.resource)) continue;
     if (object.state === 'gone') {
       draft.forget.push(object);
@@ -196,7 +196,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
   }
 }
 
-/** What objects are owed whose manifests are held, only reported, suspended or not meant in this pass. */
+/** Adds steps for obligations of objects whose manifests are held, only reported, suspended or not part of this pass. */
 function draftOwed(input: PlanInput, draft: Draft): void {
   for (const object of input.ledgerView.objects) {
     const kind = input.kinds.get(object.kind);

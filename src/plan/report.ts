@@ -44,7 +44,7 @@ export const outcomeSchema = oneOf('How one application stands after the run.', 
   }),
   endedScope,
 ]);
-/** How one application stands after a run, as data. */
+/** The result of one application after a run, as data. */
 export type ScopeResult = TypeOf<typeof outcomeSchema>;
 
 const difference: Schema = { type: 'object', description: 'What is in one of them only, or differs.' };
@@ -70,10 +70,10 @@ export const applySchema = objectOf('A plan, and what became of it.', {
 /** The result of `apply` as programs read it. */
 export type ApplyDocument = TypeOf<typeof applySchema>;
 
-/** What became of a plan that was carried out. */
+/** The result of a plan that was applied. */
 export type Applied = Omit<ApplyDocument, 'formatVersion' | 'plan'>;
 
-/** What every output format shows: a plan, and what became of it if it was carried out. */
+/** The content of every output format: a plan, and its result if it was applied. */
 export interface PlanReport {
   readonly plan: PlanDocument;
   readonly applied: Applied | undefined;

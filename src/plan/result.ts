@@ -29,7 +29,7 @@ export const failureReasonSchema = oneOf('Why it failed, as far as a caller woul
     why: literal('credentials', 'region-not-ready', 'unsent'),
   }),
 ]);
-/** As far as callers react differently: `stop-scope` ends the scope's run, `throttled` says when to come again. */
+/** Distinguishes what callers treat differently: `stop-scope` ends the run of the scope, `throttled` says when to retry. */
 export type FailureReason = TypeOf<typeof failureReasonSchema>;
 
 export const skipReasonSchema = oneOf('Why it was not begun.', [
@@ -71,7 +71,7 @@ export function endings<M extends Readonly<Record<string, Schema>>>(members: M) 
 }
 
 export const actionResultSchema = oneOf('How one action ended.', endings({ action: ref<Action>('Action') }));
-/** How one action ended. */
+/** The result of one action. */
 export type ActionResult = TypeOf<typeof actionResultSchema>;
 
 export const refusalSchema = objectOf('A guard that refused it: nothing is sent.', {

@@ -139,7 +139,7 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    return undefined; // Then it is no saved plan.
+    return undefined; // The text is not JSON, so it is not a saved plan.
   }
 }
 

@@ -42,7 +42,7 @@ export function windowAt(
   return { type: 'closed', why: closed.why, window: closed.window, untilMs: opensAt(meant, closed) };
 }
 
-/** What `guardWindow` is asked with, for the windows of Settings. */
+/** Returns the function that says whether the windows of Settings are open now. */
 export function windowsAt(specs: readonly WindowSettings[], clock: Clock): Windows['at'] {
   const windows = syncWindows(specs);
   return (scope, labels) => windowAt(windows, scope, labels, clock.now());
@@ -60,7 +60,7 @@ function closedAt(meant: readonly SyncWindow[], nowMs: EpochMs): Closed | undefi
   const denies = meant
     .filter(({ spec }) => spec.kind === 'deny')
     .map((window) => ({ window, endMs: lastsUntil(window, nowMs) }));
-  // Of several that last, the one that is in the way for longest.
+  // If several windows are open, the one that ends last counts.
   const [deny] = denies
     .filter(({ endMs }) => endMs !== undefined)
     .sort((left, right) => (right.endMs ?? 0) - (left.endMs ?? 0));

@@ -6,7 +6,7 @@ import type { PlanSummary } from './document.ts';
 import type { EndedScope } from './report.ts';
 import type { ActionResult } from './result.ts';
 
-/** What all formats say in the same words. */
+/** Words and sentences that all formats share. */
 
 export const SYMBOL: Readonly<Record<ActionVerb, string>> = { create: '+', update: '~', delete: '-' };
 
@@ -57,7 +57,7 @@ export function arrowText({ before, after }: FieldChange): string {
   return `${valueText(before)} → ${after === undefined ? '(removed)' : valueText(after)}`;
 }
 
-/** What we last applied, where the platform has moved away from it; else undefined. */
+/** Returns the last applied value of a field that has drifted; undefined for other fields. */
 export function driftedFrom({ cause, lastApplied }: FieldChange): string | undefined {
   const drifted = (cause === 'drift' || cause === 'git+drift') && lastApplied !== undefined;
   return drifted ? `last applied: ${valueText(lastApplied)}` : undefined;
@@ -112,7 +112,7 @@ export interface ResultWords {
   readonly remedy?: string;
 }
 
-/** What happened to an action, and what to do next; one line each, and safe. Undefined: it was done. */
+/** Returns what happened to an action and what to do, one safe line each; undefined for an action that was done. */
 export function resultWords(result: ActionResult): ResultWords | undefined {
   switch (result.status) {
     case 'done':
@@ -161,13 +161,13 @@ export function isoTime(ms: number): string {
   return new Date(ms).toISOString();
 }
 
-/** What is still to do and was not tried. */
+/** Returns the remaining actions that were not tried. */
 export function untried({ remaining, results }: EndedScope): readonly Action[] {
   const tried = new Set(results.map((result) => result.action.id));
   return remaining.actions.filter((action) => !tried.has(action.id));
 }
 
-/** Changes that a fresh look found in the middle of the run, and that nobody has seen yet. */
+/** Returns changes that were found during the run and were not part of the shown plan. */
 export function cameUp(ended: EndedScope): readonly Action[] {
   // After a failure the rest of the plan is simply what is left.
   if (ended.error !== undefined || ended.results.some((result) => result.status !== 'done')) return [];
