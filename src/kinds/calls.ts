@@ -16,14 +16,14 @@ import type {
 } from './reconciled.ts';
 import { PortolanError } from '../model/errors.ts';
 
-/** What an applied step says about its object. */
+/** Everything that is known when a step was applied, to record its object. */
 export interface AppliedContext {
   readonly evidence: WriteEvidence;
   /** The ledger's row before, if any. */
   readonly prior: OwnedObject | undefined;
-  /** What the intent recorded before sending. */
+  /** The state that the intent recorded before the request was sent. */
   readonly preimage: Json;
-  /** The manifest, if git still has it. */
+  /** The manifest; undefined: it was removed from git. */
   readonly resource: Resource | undefined;
   readonly nowMs: number;
 }
@@ -37,7 +37,7 @@ export function seenDone({ intent, ledgerView }: ResolveContext, evidence = NO_E
 /** Why a write must not leave now. */
 export interface Obstacle {
   readonly why: string;
-  /** What it rests on was accepted, and was not done: counted, so that it is not tried for ever. */
+  /** The platform accepted an earlier request and did not carry it out. Such attempts are counted, so that retries end. */
   readonly isUntaken?: true;
 }
 
@@ -46,83 +46,83 @@ export interface ObstacleContext {
   readonly reader: ScopeReader;
 }
 
-/** What the ledger keeps of an application after an install there. */
+/** Facts about an application that the ledger keeps after an install. */
 export interface KnownSince {
   readonly total?: number;
   readonly besides?: string;
 }
 
-/** A person says that a step in doubt was done: what is at hand in place of an answer. */
+/** Everything that is known when a person says that a step in doubt was done. */
 export interface ManualContext extends Omit<AppliedContext, 'evidence'> {
-  /** The platform's id, where the person gave one: of a rule, of an install group. */
+  /** The platform's id, if the person gave one: of a rule or of an install group. */
   readonly id: string | undefined;
   readonly ledgerView: LedgerView;
-  /** Opened only when it is asked for; undefined where no platform is at hand. */
+  /** Opens the platform when it is called; undefined if no platform is configured. */
   platform(): Promise<ScopeReader | undefined>;
 }
 
-/** What the ledger should say on a person's word, and what that person should know about it. */
+/** The row that a manual resolution records, and warnings for the person who ran it. */
 export interface ManualOutcome {
   readonly recording: Recording | 'gone' | 'released';
   readonly warnings: readonly string[];
 }
 
-/** What there is to look at for objects that git no longer names. */
+/** Everything that kinds need to observe resources removed from git. */
 export interface WithdrawalReading {
-  /** Objects of the source that no manifest wants, of all kinds. */
+  /** Objects of the source that no manifest names, of all kinds. */
   readonly withdrawn: readonly OwnedObject[];
-  /** Objects of the source that are owed something. */
+  /** Objects of the source with an obligation that is not fulfilled. */
   readonly owing: readonly OwnedObject[];
-  /** Resources were observed in this pass. */
+  /** A resource was observed in this pass. */
   readonly isAnyObserved: boolean;
   readonly reader: ScopeReader;
 }
 
-/** The part of a kind that speaks the platform's API: the only one that knows requests. */
+/** The part of a kind that uses the platform's API. No other part knows requests. */
 export interface KindCalls<Spec, Live, S extends Step, Seen> {
   observe(context: ObserveContext<Spec>): Promise<Live>;
-  /** Reads what `withdraw` and `owed` look at. Kinds that share the function share its answer. */
+  /** Reads the input of `withdraw` and `owed`. Kinds that share the function share its answer. */
   observeWithdrawn?(reading: WithdrawalReading): Promise<Seen>;
-  /** What `exported` looks at besides what every export reads. */
+  /** Reads the input of `exported` that other kinds do not need. */
   observeForExport?(reader: ScopeReader): Promise<unknown>;
-  /** Whether the manifest of an object means another one by now. */
+  /** Returns whether the manifest of an object now refers to a different object. */
   isAnother?(object: OwnedObject, live: Live): boolean;
-  /** Natural key and state before the write, complete enough to resolve it and to build a reverse step later. */
+  /** Returns the state before the write, complete enough to resolve the write and to build a reverse step later. */
   preimage(step: S, live: Live | undefined, ledgerView: LedgerView): Json;
-  /** The component that the step writes to: it must belong to the application when the request leaves. Absent: none. */
+  /** Returns the component that the step writes to. It must belong to the application when the request leaves. Absent: none. */
   component?(step: S): string | undefined;
-  /** Readings of the scope that the step makes old; see `ScopeReading`. */
+  /** Returns the readings of the scope that the step outdates. */
   touches(step: S): readonly ScopeReading[];
   /**
-   * Why a write that may never be sent twice, or only upon something else, must not leave now: what it rests on has changed
-   * since the plan was made, or is not as the platform said. Only reads. undefined: it may.
+   * Returns why a write must not leave now: its preconditions changed since the plan was made, or are not as the platform
+   * reported. Only reads. undefined: the write may leave.
    */
   obstacle?(step: S, context: ObstacleContext): Promise<Obstacle | undefined>;
-  /** What the platform's list says after a write that may never be sent twice. */
+  /** Returns facts from the answer to a write that must not be sent twice. Present: every write of the kind makes a copy. */
   since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;
   /** Remedies of refusals that only this kind gets. */
   readonly remedies?: Readonly<Partial<Record<RejectionReason, string>>>;
-  /** `gone`: dropped once its absence has been read back. `released`: it stays on the platform and is no longer ours. */
+  /** Returns the row to record. `gone`: deleted once its absence is read back. `released`: the object stays, unmanaged. */
   applied(step: S, context: AppliedContext): Recording | 'gone' | 'released';
   /**
-   * As `applied`, on a person's word.
+   * Returns the row to record when a person says that the step was done.
    * @throws PortolanError `invalid` when the id is missing, or cannot be one of this step.
    */
   appliedManually(step: S, context: ManualContext): Promise<ManualOutcome>;
-  /** Decides a write in doubt by observation, after its settle window. Only reads. */
+  /** Decides by observation whether a write in doubt was done, after its settle window. Only reads. */
   resolve(step: S, context: ResolveContext): Promise<Resolution>;
 }
 
 /**
- * For steps whose object has no id that a person could give.
+ * Refuses an id for steps whose object has none.
  * @throws PortolanError `invalid` when one was given.
  */
 export function refuseId(id: string | undefined, why: string): void {
   if (id !== undefined) throw badId(id, why);
 }
 
-/** @param id what was given; undefined: one is needed. */
+/** Returns the error for an id that does not fit. @param id the given id; undefined: an id is needed. */
 export function badId(id: string | undefined, why: string): PortolanError {
   const what = id === undefined ? 'An --id is needed' : `The --id ${JSON.stringify(id)} does not fit`;
   return new PortolanError({

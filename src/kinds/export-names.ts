@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { NAME_LENGTH_MAX } from './schema.ts';
 
 /**
- * A valid `metadata.name` that reads like the text; undefined where too little of it is left, as of Chinese.
- * What is too long is cut, and ends in a mark of the whole.
+ * Returns a valid `metadata.name` that resembles the text; undefined if too few letters are left, as with Chinese. A name
+ * that is too long is cut, and ends in a hash of the whole text.
  */
 export function legibleName(text: string): string | undefined {
   const ascii = text.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
@@ -13,12 +13,12 @@ export function legibleName(text: string): string | undefined {
   return slug.length <= NAME_LENGTH_MAX ? slug : suffixed(slug, markOf(text));
 }
 
-/** The name with something behind it that tells it apart, within the length that a name may have. */
+/** Returns the name with a suffix, cut to the longest valid length. */
 function suffixed(name: string, suffix: string): string {
   return `${trimmed(name.slice(0, NAME_LENGTH_MAX - suffix.length - 1))}-${suffix}`;
 }
 
-/** Six hexadecimal digits that stand for a text, always the same. */
+/** Returns the first six hexadecimal digits of a text's hash. */
 export function markOf(text: string): string {
   return hash('sha256', text, 'hex').slice(0, 6);
 }
@@ -27,7 +27,7 @@ function trimmed(name: string): string {
   return name.replace(/^[-.]+|[-.]+$/g, '');
 }
 
-/** The name itself, then with what tells its object from others; without an end. */
+/** Yields the name, then the name with suffixes that distinguish its object; never ends. */
 function* candidates(base: string, suffix: string, key: string): Generator<string> {
   yield base;
   yield suffixed(base, legibleName(suffix) ?? markOf(key));
@@ -35,15 +35,15 @@ function* candidates(base: string, suffix: string, key: string): Generator<strin
   for (let round = 1; ; round += 1) yield suffixed(base, markOf(`${key} ${round}`));
 }
 
-/** Names of documents: unique within a kind, and one for each object. */
+/** Gives each object a document name that is unique within its kind. */
 export class ExportNames {
   readonly #taken = new Set<string>();
   readonly #given = new Map<string, string>();
 
-  give(kind: string, key: string, wished: string, suffix = markOf(key)): string {
+  give(kind: string, key: string, preferred: string, suffix = markOf(key)): string {
     const given = this.of(kind, key);
     if (given !== undefined) return given;
-    for (const name of candidates(legibleName(wished) ?? kind.toLowerCase(), suffix, key)) {
+    for (const name of candidates(legibleName(preferred) ?? kind.toLowerCase(), suffix, key)) {
       if (this.#taken.has(`${kind}/${name}`)) continue;
       this.#taken.add(`${kind}/${name}`);
       this.#given.set(`${kind} ${key}`, name);
@@ -52,7 +52,7 @@ export class ExportNames {
     throw new Error('there is always another name');
   }
 
-  /** Others have this name, wherever they are: nothing that is written gets it from now on. */
+  /** Reserves a name that another document has already. */
   reserve(kind: string, name: string): void {
     this.#taken.add(`${kind}/${name}`);
   }

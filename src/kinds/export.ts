@@ -5,41 +5,41 @@ import type { CertificateRecord, RuleRecord } from './http-gateway-rule/wire.ts'
 import type { InstalledModel } from './store-install/wire.ts';
 import type { Readable } from '../model/reading.ts';
 
-/** One component as it was read. */
+/** A component of the platform, as it was read. */
 export interface LiveComponent {
   readonly serviceId: string;
-  /** undefined: the server lists no components, so only the id is known, and the ports. */
+  /** undefined: the server does not list components, so only the id and the ports are known. */
   readonly record: ComponentRecord | undefined;
   readonly ports: readonly PortRecord[];
-  /** `metadata.name` of the manifest that names it already. */
+  /** `metadata.name` of the manifest that names it already, if there is one. */
   readonly name?: string;
 }
 
-/** All that was read of one application to write its manifests. */
+/** Everything that was read of one application to write its manifests. */
 export interface LiveApplication {
   readonly scope: Scope;
   readonly name: string;
   readonly k8sApp: string | null;
-  /** `metadata.name` of the manifest that names it already. */
+  /** `metadata.name` of the manifest that names it already, if there is one. */
   readonly manifestName?: string;
   readonly components: readonly LiveComponent[];
-  /** `listed`: these are all there are. `named`: somebody named them. `unlisted`: the server could not be asked for others. */
+  /** `listed`: the server listed all components. `named`: the user named these. `unlisted`: the server cannot list components. */
   readonly extent: 'listed' | 'named' | 'unlisted';
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** Of the team; asked only where a rule has one. */
+  /** The certificates of the team; read only if a rule has one. */
   readonly certificates: Readable<readonly CertificateRecord[]> | 'not-asked';
   readonly installed: Readable<readonly InstalledModel[]> | 'not-asked';
-  /** By kind, what it read for itself. */
+  /** The input that each kind read for itself. */
   readonly ofKinds?: ReadonlyMap<string, unknown>;
 }
 
-/** A comment and where it stands; an empty path is the document itself. */
+/** A comment and its place; an empty path is the document itself. */
 export interface Remark {
   readonly at: readonly (string | number)[];
   readonly text: string;
 }
 
-/** One manifest that was made of what is there. */
+/** A manifest that was made from existing resources. */
 export interface ExportedDocument {
   readonly kind: string;
   readonly name: string;
@@ -56,29 +56,29 @@ export interface Exported {
   readonly unseen: readonly string[];
 }
 
-/** Everything that a kind may look at to write manifests. Pure, but for what it takes: names and identities. */
+/** The input of an export. Pure, except that names and identities are claimed through it. */
 export interface ExportContext {
   readonly live: LiveApplication;
   /** `metadata.name` of the Application. */
   readonly application: string;
-  /** Stores of the operator's configuration, by name. */
+  /** Stores in the operator's configuration, by name. */
   readonly stores: ReadonlyMap<string, { readonly domain: string }>;
-  /** The store that installs come from where its name on the platform does not say it. */
+  /** The store of installs whose store name on the platform is unknown. */
   readonly store: string | undefined;
   /**
-   * A name that is legible, valid and unique within the kind. An object keeps its name for the whole export.
-   * @param key what the object is, within its kind.
-   * @param wished as legible as may be; it need not be valid.
-   * @param suffix tells it from others of that name; by default made of its key.
+   * Returns a name that is legible, valid and unique within the kind. An object keeps its name during an export.
+   * @param key identifies the object within its kind.
+   * @param preferred a legible name; it need not be valid.
+   * @param suffix distinguishes it from objects of that name; by default a hash of its key.
    */
-  nameFor(kind: string, key: string, wished: string, suffix?: string): string;
-  /** The name that was given to an object of another kind; undefined: it is not written. */
+  nameFor(kind: string, key: string, preferred: string, suffix?: string): string;
+  /** Returns the name that was given to an object of another kind; undefined: that object is not exported. */
   nameOf(kind: string, key: string): string | undefined;
-  /** Whether a manifest can hold this value, so that it is read back as it is. */
+  /** Returns whether a manifest can hold this value unchanged. */
   fits(schema: JsonObject, value: Json): boolean;
   /** @returns false when an earlier document claimed this identity, of which there can be one. */
   claim(identity: string): boolean;
 }
 
-/** Writes as manifests what is there of a kind. */
+/** Writes existing resources of a kind as manifests. */
 export type ExportKind = (context: ExportContext) => Exported;

@@ -1,21 +1,21 @@
-/** What Portolan does when a field of a manifest changes after its object exists. */
+/** Portolan's reaction to a changed field of a manifest whose object exists. */
 export type ChangeEffect =
-  /** The server changes it, and clears it where a manifest can say so. */
+  /** The server changes the field, and clears it if a manifest asks for that. */
   | 'update'
-  /** The server changes it, and cannot clear it: clearing it is an immutable change. */
+  /** The server changes the field but cannot clear it: clearing it is an immutable change. */
   | 'update-not-clear'
-  /** The server applies it only on creation: held, or recreated if the manifest allows it. */
+  /** The server applies the field only on creation: the change is held, or the object is recreated if the manifest allows it. */
   | 'recreate-or-hold'
-  /** Nothing changes it: held. */
+  /** The field cannot be changed: the change is held. */
   | 'hold'
-  /** It says which object is meant: the plan is that of the other object, or moves the object there. */
+  /** The field identifies the object: the plan is about the other object, or moves the object there. */
   | 'other-object'
-  /** Only a creation uses it; it is not compared afterwards. */
+  /** Only a creation uses the field; it is not compared afterwards. */
   | 'creation-only'
-  /** It never reaches the platform. */
+  /** The field is never sent to the platform. */
   | 'local';
 
-/** What shows the present value of a field. */
+/** The source from which the present value of a field is read. */
 export type ReadBack = 'own listing' | 'listing of all rules' | 'images of the components' | 'never' | 'not sent';
 
 export interface DialectEffect {
@@ -23,9 +23,9 @@ export interface DialectEffect {
   readonly readBack: ReadBack;
 }
 
-/** What a server of each dialect does with one field of a manifest, or with all fields below it. */
+/** The effects of one field of a manifest, or of all fields below it, on a server of each dialect. */
 export interface FieldEffect {
-  /** As in `Field.path`: `spec.ports[].alias`. */
+  /** The path in the form of `Field.path`: `spec.ports[].alias`. */
   readonly path: string;
   readonly documented: DialectEffect;
   readonly extended: DialectEffect;
@@ -36,12 +36,12 @@ export const ADDRESS: DialectEffect = { change: 'other-object', readBack: 'own l
 export const CREATION_ONLY: DialectEffect = { change: 'creation-only', readBack: 'never' };
 export const UPDATE: DialectEffect = { change: 'update', readBack: 'own listing' };
 
-/** One effect for both dialects. */
+/** Returns the same effect for both dialects. */
 export function inBoth(path: string, effect: DialectEffect): FieldEffect {
   return { path, documented: effect, extended: effect };
 }
 
-/** Returns the fields that hold a value of their own: those with nothing below them. */
+/** Returns the fields that have no fields below them. */
 export function leavesOf<F extends { readonly fields: readonly F[] }>(field: F): readonly F[] {
   return field.fields.length === 0 ? [field] : field.fields.flatMap((below) => leavesOf(below));
 }

@@ -2,29 +2,29 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { KindDeclaration } from './kind.ts';
 import { documentSchema } from './schema.ts';
 
-/** One field of a document in the words of whoever writes one: what its schema says, as data. */
+/** One field of a document, as its schema describes it. */
 export interface Field {
   /** Empty for the document itself. */
   readonly name: string;
-  /** `spec.ports[].port`: what stands in a list has `[]`, what stands under a free key has `.*`. */
+  /** `spec.ports[].port`: `[]` stands for the entries of a list, `.*` for any key. */
   readonly path: string;
   /** `string`, `integer`, `list of objects`, `map of strings`. */
   readonly type: string;
   readonly description: string;
-  /** `one-of`: it or one of its `alternatives`, and not more; `any-of`: at least one of them. */
+  /** `one-of`: exactly one of the field and its `alternatives`; `any-of`: at least one of them. */
   readonly need: 'required' | 'optional' | 'one-of' | 'any-of';
   /** The other fields of a choice. */
   readonly alternatives: readonly string[];
   readonly default: Json | undefined;
-  /** All values there are; empty where the schema does not list them. */
+  /** All valid values; empty if the schema does not list them. */
   readonly values: readonly Json[];
-  /** What a value must be like, in words, beside its type. */
+  /** Further rules for a value, in words. */
   readonly expected: readonly string[];
-  /** Names of the platform's API that the description says it becomes. */
+  /** Names in the platform's API that the description mentions. */
   readonly api: readonly string[];
-  /** A value that is valid there, in block style as it would stand; undefined where only a whole list or map has one. */
+  /** A valid value; undefined if only the whole list or map has an example. */
   readonly example: Json | undefined;
-  /** One level down: of an object, of the entries of a list, of the values of a map. */
+  /** The fields one level below: of an object, of the entries of a list, or of the values of a map. */
   readonly fields: readonly Field[];
 }
 
@@ -52,14 +52,14 @@ export interface SchemaNode {
   readonly 'x-secret'?: string;
 }
 
-/** The whole document of a kind, with all its fields. */
+/** Returns the document of a kind with all its fields. */
 export function documentFields(declaration: KindDeclaration<unknown>): Field {
   return fieldOf('', '', documentSchema(declaration) as SchemaNode & JsonObject, { required: [''] }, []);
 }
 
 /**
- * Follows steps of a path, `[]` left out: `['spec', 'ports', 'port']`. Below a free key, any name is one.
- * @returns how far they lead, and the step that leads nowhere.
+ * Follows the steps of a path without `[]`: `['spec', 'ports', 'port']`. Any name matches a free key.
+ * @returns the last field that exists, and the first step that does not.
  */
 export function followFields(root: Field, steps: readonly string[]): { readonly field: Field; readonly lost?: string } {
   let field = root;
@@ -71,7 +71,7 @@ export function followFields(root: Field, steps: readonly string[]): { readonly 
   return { field };
 }
 
-/** @param found values of it in the examples of its document. */
+/** @param found values of the field in the examples of its document. */
 function fieldOf(name: string, path: string, schema: SchemaNode, parent: SchemaNode, found: readonly Json[]): Field {
   const values = [...found, ...(schema.examples ?? [])];
   const choice = choiceOf(name, parent);
@@ -144,7 +144,7 @@ function eachOf(schema: SchemaNode | undefined): readonly string[] {
 
 function amount(min: number | undefined, max: number | undefined, unit: string): readonly string[] {
   const last = unit === '' ? '' : ` ${unit}`;
-  // Above it there is no whole number that JSON keeps: a limit of the format, and nothing to tell.
+  // JSON keeps no larger integer: a limit of the format, which users need not read.
   const most = max === Number.MAX_SAFE_INTEGER ? undefined : max;
   if (min !== undefined && min > 0 && most !== undefined) return [`${min} to ${most}${last}`];
   if (most !== undefined) return [min === undefined ? `at most ${most}${last}` : `${min} to ${most}${last}`];
@@ -152,8 +152,8 @@ function amount(min: number | undefined, max: number | undefined, unit: string):
 }
 
 /**
- * What a description names behind its first colon, as in "Port number: `container_port` of the record, `port` of the request."
- * A colon behind a value explains the value.
+ * Returns the names behind the first colon of a description: "Port number: `container_port` of the record, `port` of the
+ * request." A colon behind a valid value explains that value instead.
  */
 function apiNames({ description = '', enum: values = [] }: SchemaNode): readonly string[] {
   const [, before = '', said = ''] =

@@ -3,14 +3,14 @@ import { type ResourceId, resourceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 
-/** A reference from one document to another, checked offline. */
+/** A reference from one document to another. It is checked offline. */
 export interface Reference {
-  /** Where it stands in the document: `spec.application`. */
+  /** The field that contains it: `spec.application`. */
   readonly path: string;
   readonly to: ResourceId;
 }
 
-/** A fault that a kind's own rules found. The loader adds file, line and column from the path. */
+/** A violation of a kind's own rules. The loader adds file, line and column. */
 export interface SpecProblem {
   /** Stable, `kind/what`: `component/duplicate-alias`. */
   readonly code: string;
@@ -21,7 +21,7 @@ export interface SpecProblem {
   readonly hint?: string | undefined;
 }
 
-/** Two documents that claim one identity are an error at the second one. */
+/** A claim that only one document may make. The second document that makes it is reported as an error. */
 export interface Identity {
   /** `rule shop/shop-web:8080 www.shop.example.com/`: unique within the source, and readable in the message. */
   readonly key: string;
@@ -29,35 +29,36 @@ export interface Identity {
 }
 
 /**
- * The other resources of the source, by id and in no other way: what was asked for is noted, and a verdict holds until one
- * of those answers changes.
+ * The other resources of the source, by id only. The loader notes each lookup, so that a judgement stays valid until one of
+ * the answers changes.
  */
 export type OtherResources = Pick<DesiredState, 'get'>;
 
-/** Kinds of documents, by `kind`. Passed in by whoever starts the program, so that a kind is added in one place. */
+/** Kinds of documents, by `kind`. `main.ts` passes them in, so that a kind is added in one place. */
 export type Declarations = ReadonlyMap<string, KindDeclaration<unknown>>;
 
-/** What a manifest of a kind may say: everything the loader needs, all of it pure. */
+/** Everything that the loader needs to check documents of a kind. All of it is pure. */
 export interface KindDeclaration<Spec> {
   readonly kind: string;
-  /** `operator`: only in the configuration file; in a source it is an error. */
+  /** `operator`: allowed only in the configuration file. */
   readonly trust: 'manifest' | 'operator';
-  /** `metadata.name` of a document that has none. Absent: the name must be given. */
+  /** `metadata.name` of a document without one. Absent: the name is required. */
   readonly defaultName?: string;
-  /** What a server does with each field of `spec` once the object exists; empty for configuration, which nothing reconciles. */
+  /** The effect of each field of `spec` once the object exists; empty for configuration, which is not reconciled. */
   readonly effects: readonly FieldEffect[];
   /** JSON Schema 2020-12 of `spec`, with a description of the kind and of every field, and defaults where the type promises them. */
   readonly specSchema: JsonObject & { readonly description: string };
-  /** Valid documents that show every field there is, for schemas and `explain`; the first is the one to begin with. */
+  /** Valid documents that together contain every field, for schemas and `explain`. The first one is for beginners. */
   readonly examples: readonly JsonObject[];
   /** Kinds of the documents that a spec names, by the fields that name them: `{ 'spec.application': 'Application' }`. */
   readonly references?: Readonly<Record<string, string>>;
-  /** Rules that a schema cannot say, within the document and across the set. */
+  /** Checks rules that a schema cannot express, within the document and across documents. */
   check?(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];
+  /** Returns the claims of the document. */
   identities?(resource: Resource<Spec>, set: OtherResources): readonly Identity[];
 }
 
-/** Returns the documents that a spec refers to; fields that it leaves out refer to none. */
+/** Returns the references of a spec to other documents. */
 export function referencesOf(
   { references = {} }: Pick<KindDeclaration<never>, 'references'>,
   spec: unknown,

@@ -4,8 +4,8 @@ import type { SpecProblem } from './kind.ts';
 const DAY = { code: 'schema/duration', longestMs: 24 * 3600 * 1000, expected: 'more than 0s and at most 24h' };
 
 /**
- * A time that has passed the schema's pattern must also be one that can be waited for.
- * @param bounds more than 0 and at most a day, if nothing else is given.
+ * Returns a problem if a duration is outside of its bounds. The schema has checked its form.
+ * @param bounds by default more than 0 and at most a day.
  */
 export function durationProblems(text: string, path: string, bounds = DAY): readonly SpecProblem[] {
   const durationMs = durationMsOf(text);
@@ -25,7 +25,7 @@ export function problemAt(
   return [{ path, code, message, expected, hint }];
 }
 
-/** Values that stand in a list a second time, with the places of both. What is undefined is none. */
+/** Returns the values that occur in a list again, with both indexes; undefined values are ignored. */
 export function repeats<T>(
   values: readonly T[],
 ): readonly { readonly value: NonNullable<T>; readonly index: number; readonly first: number }[] {

@@ -9,22 +9,22 @@ import type { Secret } from '../model/secret.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { keyOf, Place, Readable, Reading } from '../model/reading.ts';
 
-/** What the ledger says about one scope. */
+/** The ledger's view of one scope. */
 export interface LedgerView {
-  /** false with `--ledger none`: ownership and attribution are unknown. */
+  /** false with `--ledger none`: ownership and the cause of a change are unknown. */
   readonly known: boolean;
-  /** Whether the ledger has ever recorded this scope. One that has not never installs into it blindly. */
+  /** The ledger has recorded this scope before. Without a record, an install there needs confirmation. */
   readonly scopeRecorded: boolean;
   /**
-   * The ledger lacks installs: it came back from a backup, or a person dropped one from it. So a person says first that
-   * installing is safe.
+   * The ledger may lack installs: it was restored from a backup, or a person removed one from it. An install needs
+   * confirmation then.
    */
   readonly restored: boolean;
   /** Objects of the scope, of every source. */
   readonly objects: readonly OwnedObject[];
-  /** How many components the application had after the ledger's last install there; absent: not known. */
+  /** Number of components in the application after the ledger's last install there; absent: unknown. */
   readonly componentsSince?: number;
-  /** What appeared beside the ledger's last install while it ran, in words; until a person has confirmed the scope. */
+  /** A sentence about components that appeared during the ledger's last install; kept until a person confirms the scope. */
   readonly besides?: string;
 }
 
@@ -32,25 +32,25 @@ export function ledgerRecordOf(ledgerView: LedgerView, kind: string, naturalKey:
   return ledgerView.objects.find((object) => object.kind === kind && object.naturalKey === naturalKey);
 }
 
-/** As `ledgerRecordOf`, of an object that is there, as far as the ledger knows. */
+/** Returns the row of an object that exists, as far as the ledger knows. */
 export function presentRecordOf(ledgerView: LedgerView, kind: string, naturalKey: string): OwnedObject | undefined {
   const object = ledgerRecordOf(ledgerView, kind, naturalKey);
   return object?.state === 'gone' ? undefined : object;
 }
 
-/** What a person allowed for this run. */
+/** Permissions that a person gave for this run. */
 export interface Permissions {
-  /** `--adopt`: may this resource take over what exists and is not ours? */
+  /** Returns whether `--adopt` lets a resource take over an existing, unmanaged object. */
   adopt(resource: ResourceId): boolean;
-  /** `--adopt Kind/name`: did a person name this very resource? Only that says anything about what no server shows. */
+  /** Returns whether `--adopt Kind/name` names this resource. Only then does it confirm values that no server shows. */
   adoptNamed(resource: ResourceId): boolean;
   /** `--prune`, or `prune.enabled` in the daemon. */
   readonly prune: boolean;
-  /** A person confirmed the first install into this application, which the ledger has never recorded. */
+  /** Returns whether a person confirmed the first install into this application, which the ledger has never recorded. */
   firstInstall(scope: ScopeKey): boolean;
 }
 
-/** Everything a diff may look at. All of it is data. */
+/** The input of a diff. All of it is data. */
 export interface DiffContext<Spec, Live> {
   readonly resource: Resource<Spec>;
   readonly live: Live;
@@ -63,64 +63,64 @@ export interface DiffContext<Spec, Live> {
   readonly nowMs: EpochMs;
 }
 
-/** A field that changes, before attribution. `field` is its name in `lastApplied` of the object. */
+/** A change of a field, whose cause is not yet attributed. `field` is its name in `lastApplied` of the object. */
 export interface RawChange {
   readonly field: string;
   readonly path: string;
-  /** Natural key of the object whose `lastApplied` knows the field, where it is not the step's own. */
+  /** Natural key of the object whose `lastApplied` has the field; absent: the object of the step. */
   readonly object?: string;
   readonly before?: Json;
   readonly after?: Json;
-  /** What was last applied, where not `lastApplied` but the natural key has it. */
+  /** The value that was last applied, if the natural key and not `lastApplied` has it. */
   readonly recorded?: Json;
-  /** Part of what the object is: git cannot change it, so where the object is on record the platform lost it. */
+  /** The field identifies the object: git cannot change it, so for a recorded object the platform lost it. */
   readonly identifies?: true;
 }
 
-/** Something that must hold on the platform before a step may run. */
+/** A condition that must hold on the platform before a step runs. */
 export interface Need {
-  /** `port-outer <serviceId> 8080`: a step that provides it comes first. */
+  /** `port-outer <serviceId> 8080`: a step that provides this condition runs first. */
   readonly condition: string;
-  /** It already holds. */
+  /** It holds already. */
   readonly met: boolean;
-  /** Two steps may need what the other one provides, such as each other's domain: then both are held. */
+  /** Two steps may need each other, such as each other's domain. Both are held then. */
   readonly mutual?: true;
-  /** What is said when it neither holds nor is provided. */
+  /** The hold of the step if the condition neither holds nor is provided. */
   readonly otherwise: { readonly code: string; readonly message: string; readonly remedy: string };
 }
 
 export type Step = JsonObject & { readonly type: string };
 
-/** One write that a diff proposes. */
+/** A write that a diff proposes. */
 export interface StepProposal<S extends Step = Step> {
   /** Unique within the resource: `ports/8080/open_outer`. */
   readonly key: string;
   readonly step: S;
   readonly verb: ActionVerb;
-  /** Natural key of the object it touches. */
+  /** Natural key of the object that it changes. */
   readonly object: string;
   readonly summary: string;
   readonly changes: readonly RawChange[];
   readonly effects: readonly string[];
-  /** Keys of steps of the same resource that must be done first. */
+  /** Keys of steps of the same resource that run first. */
   readonly after: readonly string[];
   readonly needs: readonly Need[];
   readonly provides: readonly string[];
   readonly prune: boolean;
-  /** Natural keys of other objects that it closes or removes too, ours or not: the guards count them as well. */
+  /** Natural keys of other objects that the step also closes or removes, managed or not. Guards count them. */
   readonly takesAlong?: readonly string[];
-  /** The change is an adoption or a restoration, whatever the ledger says. */
+  /** The cause of the change if the ledger does not show it: an adoption or an obligation. */
   readonly cause?: 'adopt' | 'obligation';
-  /** Written with the intent: a temporary change that must be restored. */
+  /** The obligation to undo a temporary change. It is written with the intent. */
   readonly obligation?: JsonObject;
-  /** Key of the step that it completes: the two of them are one change. */
+  /** Key of the step that this one completes: both are one change. */
   readonly continues?: string;
 }
 
-/** What a step has where its kind says nothing else. */
+/** Defaults of a step. */
 export const plainStep = { changes: [], effects: [], after: [], needs: [], provides: [], prune: false } as const;
 
-/** What the ledger should say about one object. */
+/** The row that the ledger should have for an object. */
 export interface Recording {
   readonly naturalKey: string;
   readonly remoteId: string | null;
@@ -129,21 +129,21 @@ export interface Recording {
   readonly state: ObjectState;
   readonly lastApplied: JsonObject;
   readonly obligation: JsonObject | null;
-  /** The object's former natural key, when it was renamed: that row goes. */
+  /** The natural key of a row that this one replaces. */
   readonly replaces?: string;
 }
 
-/** Returns what the ledger says about an object already, with these changes. */
+/** Returns the row of an object with these changes. */
 export function recordedAs(object: OwnedObject, changes: Partial<Recording> = {}): Recording {
   const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = object;
   return { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation, ...changes };
 }
 
-/** Something that is left to a person; the plan says for which resource, and why its fields would change. */
+/** A hold: a change that requires manual action. The plan adds the resource, and the cause of each change. */
 export interface HoldProposal extends Omit<Hold, 'resource' | 'changes'> {
   /** Absent: none. */
   readonly changes?: readonly RawChange[];
-  /** Natural key of the object whose `lastApplied` the changes are attributed by. */
+  /** Natural key of the object whose `lastApplied` shows the cause of the changes. */
   readonly object?: string;
 }
 
@@ -153,15 +153,15 @@ export interface Difference<S extends Step = Step> {
   readonly notes: readonly Omit<Note, 'resource'>[];
   readonly deferred: readonly Omit<DeferredAction, 'resource'>[];
   readonly waits: readonly Omit<Wait, 'resource'>[];
-  /** What steps of other resources are relied upon to provide; not provided, it is held. */
+  /** Conditions that steps of other resources should provide. If none does, the resource is held. */
   readonly expects: readonly Omit<Need, 'met'>[];
-  /** Objects that are as desired: what the ledger should say of them, without any write to the platform. */
+  /** Rows of objects that match the manifest. They are recorded without a write to the platform. */
   readonly inSync: readonly Recording[];
-  /** Natural keys of objects the ledger lets go of, without any write to the platform. */
+  /** Natural keys of rows that are removed from the ledger without a write to the platform. */
   readonly forget: readonly string[];
-  /** Natural keys this resource speaks for; an object of ours that nobody speaks for is withdrawn. */
+  /** Natural keys of the objects that this resource manages. A managed object that no resource claims is withdrawn. */
   readonly claims: readonly string[];
-  /** Managed fields found as desired. */
+  /** Number of managed fields that match the manifest. */
   readonly unchangedFields: number;
 }
 
@@ -178,33 +178,33 @@ export const noDifference: Difference<never> = {
   unchangedFields: 0,
 };
 
-/** A difference that leaves a resource to a person. */
+/** Returns a difference that holds a resource. */
 export function holding(...holds: readonly HoldProposal[]): Difference<never> {
   return { ...noDifference, holds };
 }
 
-/** A difference that only says something. */
+/** Returns a difference with only a note. */
 export function noting(code: string, message: string): Difference<never> {
   return { ...noDifference, notes: [{ code, message }] };
 }
 
-/** One thing that was read of a scope: by `keyOf`, or the application itself. */
+/** The key of a reading of a scope: that of `keyOf`, or the application itself. */
 export type ScopeReading = 'application' | ReturnType<typeof keyOf>;
 
-/** How an application stands. */
+/** The status of an application. */
 export interface ApplicationState {
   readonly status: string;
   readonly componentCount: number;
   readonly runningComponentCount: number;
 }
 
-/** Reads of one scope, each asked at most once per pass however many kinds want it. */
+/** Reads one scope. Each reading is requested at most once in a pass, for all kinds. */
 export interface ScopeReader {
   read<T>(reading: Reading<T>): Promise<Readable<T>>;
-  /** As `read`, asked for each time. */
+  /** Reads without the answers of this pass. */
   readFresh<T>(reading: Reading<T>): Promise<Readable<T>>;
   application(): Promise<ApplicationState>;
-  /** Whether the server has a listing, which also proves the writes of its dialect. Read where that is not known. */
+  /** Returns whether the server has a listing, which also proves its writes. Reads the listing if that is unknown. */
   has(listing: Reading<unknown>): Promise<boolean>;
 }
 
@@ -216,7 +216,7 @@ export interface ObserveContext<Spec> {
   readonly nowMs: EpochMs;
 }
 
-/** A store as the operator configured it. The key stays wrapped. */
+/** A store as the operator configured it. The key stays a `Secret`. */
 export interface StoreAccess {
   readonly url: string;
   readonly domain: string;
@@ -229,14 +229,14 @@ export interface CallContext {
   readonly stores: ReadonlyMap<string, StoreAccess>;
 }
 
-/** What observation says about a write whose outcome is not known. */
+/** The conclusion from an observation about a write with an unknown outcome. */
 export type Resolution =
   | { readonly type: 'applied'; readonly recording: Recording; readonly evidence: string }
   | { readonly type: 'rejected'; readonly evidence: string }
-  /** Target-state writes: nothing to decide, the next plan compares again. */
+  /** The write is repeatable: there is nothing to decide, and the next plan compares. */
   | { readonly type: 'superseded'; readonly evidence: string }
   | { readonly type: 'hold'; readonly code: string; readonly evidence: string }
-  /** Not seen; look once more after the staleness window before concluding. */
+  /** The effect was not seen. It is observed once more after the staleness window. */
   | { readonly type: 'absent-so-far'; readonly evidence: string };
 
 /** Says which objects of a kind are reached from outside: the budget for removals counts them apart from the others. */
@@ -261,46 +261,46 @@ export function absentSoFar(evidence: string): Resolution {
   return { type: 'absent-so-far', evidence };
 }
 
-/** The pure part of a kind that is reconciled. */
+/** The pure part of a kind. */
 export interface KindDiff<Spec, Live, S extends Step, Seen> {
   readonly kind: string;
-  /** Place in a plan among steps that do not depend on each other, low first. */
+  /** Order in a plan among steps that do not depend on each other, lowest first. */
   readonly order: number;
-  /** A person may say which object of the platform is ours by its id. */
+  /** `adopt` accepts the id of an object on the platform. */
   readonly adoptsById?: true;
   diff(context: DiffContext<Spec, Live>): Difference<S>;
-  /** Steps for an object of ours that git no longer names. */
+  /** Returns the difference for a managed object removed from git. */
   withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;
   readonly access?: KindAccess<Spec>;
-  /** Codes of its holds into an application that the ledger has never recorded: they last until their cause ends. */
+  /** Codes of holds in an application that the ledger has never recorded. They last until their cause ends. */
   readonly firstHolds?: ReadonlySet<string>;
-  /** What is held because what was found may be what a request in doubt has made. @param sent the request, in words. */
+  /** Returns the hold for an object that a request in doubt may have made. @param sent the request, in words. */
   copyHold?(sent: string, intent: string): HoldProposal;
-  /** Why a step is not sent again after a single refusal; undefined: it is tried a few times, as of any kind. */
+  /** Returns the hold of a step that is not retried after one refusal; undefined: the step is retried a few times. */
   refusedHold?(object: OwnedObject, refusal: Refused, summary: string): HoldProposal | undefined;
-  /** Id by which monitoring knows a resource; undefined: not known yet. Of the kind whose resources have series. */
+  /** Returns the id of a resource in monitoring; undefined: unknown yet. Only for a kind whose resources have series. */
   monitoredId?(resource: Resource<Spec>, ledgerView: LedgerView): string | undefined;
-  /** Steps for what an object is owed and its manifest does not bring back in this pass; undefined: nothing. */
+  /** Returns the difference for an obligation that the manifest does not fulfil in this pass; undefined: there is none. */
   owed?(object: OwnedObject, context: WithdrawBase & Seen): Difference<S> | undefined;
 }
 
-/** What every kind may look at to withdraw an object; its own `Seen` comes with it. */
+/** The input for withdrawing an object, to which a kind adds its own `Seen`. */
 export interface WithdrawBase {
   readonly permissions: Permissions;
   readonly ledgerView: LedgerView;
-  /** All resources that the source wants in the application. */
+  /** All resources of the source in the application. */
   readonly resources: DesiredState;
   readonly source: string;
   readonly scope: ScopeKey;
   readonly nowMs: EpochMs;
 }
 
-/** What is observed for the sake of rules and ports that git no longer names. */
+/** Observations for rules and ports removed from git. */
 export interface Withdrawal {
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** Ids of rules that this application does not show, and that are not proved to be gone. */
+  /** Ids of rules that this application does not list and that may still exist. */
   readonly unproven: ReadonlySet<string>;
-  /** By component, of those with an object whose ports must be seen; undefined: the component is gone. */
+  /** Ports of the components whose ports must be read; undefined: the component does not exist. */
   readonly ports: ReadonlyMap<string, readonly PortRecord[] | undefined>;
   readonly canDeleteRules: boolean;
   readonly canDeletePorts: boolean;
@@ -308,7 +308,7 @@ export interface Withdrawal {
 
 export type WithdrawContext = WithdrawBase & Withdrawal;
 
-/** The intent of a step in doubt, with what its kind may look at to decide it. */
+/** The input for deciding a step in doubt. */
 export interface ResolveContext {
   readonly intent: Intent;
   readonly reader: ScopeReader;

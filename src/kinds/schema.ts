@@ -5,13 +5,13 @@ import type { KindDeclaration } from './kind.ts';
 
 type DocumentSchemaInput = Pick<KindDeclaration<unknown>, 'kind' | 'specSchema' | 'examples' | 'defaultName'>;
 
-/** What texts of some sorts must be like. */
+/** Patterns and limits of texts that several kinds use. */
 export const NAME_PATTERN = '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$';
 export const NAME_LENGTH_MAX = 63;
 const NAME_EXPECTED = 'lower-case letters, digits, - and ., at most 63, a letter or digit at both ends';
 export const NAME = { pattern: NAME_PATTERN, maxLength: NAME_LENGTH_MAX, 'x-expected': NAME_EXPECTED } as const;
 
-/** No control characters at all: a line break in a header value would start a header of its own. */
+/** Without control characters: a line break in a header value would start another header. */
 export const ONE_LINE_PATTERN = '^[^\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]*$';
 export const ONE_LINE_EXPECTED = 'text on one line, without control characters';
 export const ONE_LINE = { pattern: ONE_LINE_PATTERN, 'x-expected': ONE_LINE_EXPECTED } as const;
@@ -22,11 +22,11 @@ export const URL_RULES = {
   'x-expected': 'an address such as https://console.example.com, without user, query or fragment',
 } as const;
 
-/** Largest whole number that JSON keeps. */
+/** JSON keeps integers up to this maximum. */
 export const ID_RULES = { minimum: 1, maximum: Number.MAX_SAFE_INTEGER } as const;
 export const PORT_RULES = { minimum: 1, maximum: 65_535 } as const;
 
-/** A reference to another document by `metadata.name`. */
+/** Returns the schema of a reference to another document by `metadata.name`. */
 export function nameOf(
   kind: string,
   description = `metadata.name of the ${kind} document.`,
@@ -35,12 +35,12 @@ export function nameOf(
   return string(description, { ...NAME, ...rules, 'x-expected': `the name of a ${kind}` });
 }
 
-/** `30s`, `10m`, `1h30m`. Without look-ahead, so that the empty text and `1m1h` fail in linear time. */
+/** `30s`, `10m`, `1h30m`. It has no look-ahead, so that an empty text and `1m1h` fail in linear time. */
 export const DURATION_PATTERN = '^([0-9]{1,6}h([0-9]{1,6}m)?([0-9]{1,6}s)?|[0-9]{1,6}m([0-9]{1,6}s)?|[0-9]{1,6}s)$';
 /** Milliseconds or seconds. */
 export const SHORT_TIME_PATTERN = '^([0-9]{1,5}ms|[0-9]{1,2}s)$';
 
-/** @param rules its default, unless it must be written. */
+/** Returns the schema of a duration. @param rules its default, if the field may be left out. */
 export function duration(description: string, rules: Rules = {}): Schema<DurationText> {
   return string(description, {
     pattern: DURATION_PATTERN,
@@ -73,7 +73,7 @@ const annotationsOfPortolan = {
   ),
 };
 
-/** @param name what a document that has none is called. */
+/** @param name the name of a document without one. */
 function metadataSchema(name: string | undefined): JsonObject {
   const called = name === undefined ? {} : { default: name };
   return objectOf(
@@ -86,7 +86,7 @@ function metadataSchema(name: string | undefined): JsonObject {
         examples: [{ env: 'prod' }],
       }),
       'annotations?': mapOf('Free texts; those that start with portolan/ change how the document is treated.', {
-        // Our own prefix is closed, so that a misspelt annotation is an error and not silently without effect.
+        // No other key may begin with portolan/, so that a misspelt annotation is reported instead of ignored.
         propertyNames: {
           ...labelKey,
           anyOf: [{ enum: Object.keys(annotationsOfPortolan) }, { not: { pattern: '^portolan/' } }],
@@ -102,17 +102,17 @@ function metadataSchema(name: string | undefined): JsonObject {
 
 export const API_VERSION = 'portolan/v1';
 
-/** Name of the published schema of a kind: `HttpGatewayRule` → `http-gateway-rule.schema.json`. */
+/** Returns the file name of a kind's published schema: `HttpGatewayRule` → `http-gateway-rule.schema.json`. */
 export function schemaFileName(kind: string): string {
   return `${kind.replace(/(?!^)([A-Z])/g, '-$1').toLowerCase()}.schema.json`;
 }
 
-/** Name of the schema that all kinds share: an editor needs no other, whatever documents a file has. */
+/** The file name of one schema for documents of all kinds, for editors. */
 export const COMBINED_SCHEMA_FILE = 'portolan.schema.json';
 
 /**
- * Returns one JSON Schema for documents of any kind: `kind` decides which rules apply. `if` and `then` instead of `oneOf`, so that an
- * editor shows the faults of that kind and not those of all others.
+ * Returns one JSON Schema for documents of any kind; `kind` decides which rules apply. It uses `if` and `then` instead of
+ * `oneOf`, so that an editor shows the faults of that kind only.
  */
 export function combinedSchema(declarations: readonly DocumentSchemaInput[]): JsonObject {
   const kinds = declarations.map(({ kind }) => kind);
@@ -139,7 +139,7 @@ export function combinedSchema(declarations: readonly DocumentSchemaInput[]): Js
   };
 }
 
-/** JSON Schema of a whole document of one kind: what editors use, and what the loader checks. */
+/** Returns the JSON Schema of a whole document of one kind, for editors and for the loader. */
 export function documentSchema({ kind, specSchema, examples, defaultName }: DocumentSchemaInput): JsonObject {
   return {
     $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -154,7 +154,7 @@ export function documentSchema({ kind, specSchema, examples, defaultName }: Docu
   };
 }
 
-/** An example of a kind. */
+/** Returns an example document of a kind. */
 export function documentOf(kind: string, metadata: JsonObject | undefined, spec: JsonObject): JsonObject {
   return { apiVersion: API_VERSION, kind, ...(metadata === undefined ? {} : { metadata }), spec };
 }

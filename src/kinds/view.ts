@@ -4,13 +4,13 @@ import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { LedgerView } from './reconciled.ts';
 
-/** What views read of an application. */
+/** Reads for views, which show an application even if parts of it cannot be read. */
 export interface ViewReader {
-  /** @param what it is, for people where it cannot be seen. @returns undefined where that is so, or it was not asked for. */
+  /** Returns undefined if the reading is not available or not requested. @param what names the reading in messages. */
   read<T>(reading: Reading<T>, what: string): Promise<T | undefined>;
 }
 
-/** One observation of an application, for what its kinds show of it. */
+/** The input of a kind's view: one observation of an application. */
 export interface ViewContext {
   readonly resources: DesiredState;
   readonly live: ReadonlyMap<ResourceId, unknown>;
@@ -18,17 +18,17 @@ export interface ViewContext {
   readonly reader: ViewReader;
 }
 
-/** What views show of a kind, such as the command `tree`. */
+/** Shows the resources of a kind in views, such as `portolan tree`. */
 export interface KindView {
-  /** `component`: what a tree calls it. */
+  /** The word for one resource in a tree: `component`. */
   readonly noun: string;
-  /** Tells a resource from others, such as its address. */
+  /** Returns facts that identify a resource, such as its address. */
   facts?(resource: Resource): string;
-  /** All lines of the kind; without it, one per resource, below the application. */
+  /** Returns all lines of the kind. Absent: one line for each resource, below the application. */
   lines?(context: ViewContext): Promise<readonly ShownLine[]>;
 }
 
-/** The lines of one kind. */
+/** Returns the lines of one kind. */
 export async function linesOf(
   { kind, view }: { readonly kind: string; readonly view: KindView },
   context: ViewContext,
@@ -46,7 +46,7 @@ export function resourcesOf<Spec>(kind: string, { resources }: Pick<ViewContext,
   return [...resources.values()].filter((resource) => resource.kind === kind) as Resource<Spec>[];
 }
 
-/** The line of a resource that has nothing around it. */
+/** Returns the line of a resource at the top level. */
 export function resourceLine(type: string, { id }: Pick<Resource, 'id'>): ShownLine {
   return { type, key: id, below: [], name: id, facts: '', resource: id };
 }

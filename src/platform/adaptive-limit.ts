@@ -1,10 +1,10 @@
 import type { MonotonicMs } from '../model/time.ts';
 
-/** What a request was sent under; handed back with its answer. */
+/** The conditions under which a request was sent. */
 export interface SentUnder {
   readonly atMs: MonotonicMs;
   readonly epoch: number;
-  /** With so little else in flight that its time is the best there is. */
+  /** So few requests were in flight that its time counts as a best time. */
   readonly isQuiet: boolean;
 }
 
@@ -18,51 +18,51 @@ const START = 8;
 const GROW_BELOW = 1.4;
 const SHRINK_ABOVE = 1.75;
 const SHRINK_TO = 1.6;
-/** Answers that a decision takes, at least; as many as the limit where that is more. */
+/** Minimum number of answers for a decision; the limit, if that is higher. */
 const WINDOW_ANSWERS = 8;
-/** Fewer will do where the answers come this slowly. */
+/** A decision after this time needs fewer answers. */
 const WINDOW_MS = 1_000;
 const WINDOW_ANSWERS_SLOW = 4;
-/** One answer that hangs must not outweigh the others. */
+/** Maximum weight of one slow answer. */
 const SLOWNESS_MAX = 4;
-/** Differences below this are the network's and our own, not the server's. */
+/** Shorter times are due to the network and this process, not to the server. */
 const FLOOR_MS = 5;
 const HANGS_AFTER_MS_MIN = 300;
-/** Times the usual answer. */
+/** Multiple of the usual response time. */
 const HANGS_AFTER = 10;
-/** Share of the newest answer in what is usual. */
+/** Share of the newest answer in the usual response time. */
 const USUAL_SHARE = 0.05;
 const QUIET_PART = 8;
-/** The first answers of all pay for connections, too. */
+/** The first answers include the time for opening connections. */
 const WARM_UP_ANSWERS = 8;
-/** The first probe comes before the limit first grows; from the second on they come three times as late each. */
+/** The first probe comes before the limit first grows. Each later probe waits three times as long as the one before. */
 const PROBE_MS_SECOND = 10_000;
 const PROBE_MS_GROWTH = 3;
 const PROBE_MS_LAST = 30_000;
 const PROBE_ANSWERS = 6;
 const PROBE_MS_MAX = 5_000;
-/** The best time is of this period or the one before. */
+/** The best time is from this period or the one before. */
 const PERIOD_MS = 30_000;
 const PERIOD_ANSWERS = 4;
 
 /**
- * How many requests a server bears at once, found out by how long it takes to answer.
+ * Limits the number of concurrent requests, by the time that the server takes to answer.
  *
- * A server that has room answers sixteen requests as fast as one; when it has none left, more at once only wait longer
- * inside of it. So the time that answers take while the limit is used up is compared with the best recent time, taken
- * while at most an eighth of it is in use. Below 1.4 × the best the limit grows (doubled in the beginning, by one
- * later on), above 1.75 × it shrinks to where the time would be 1.6 × again, at most by half at once.
+ * A server with free capacity answers sixteen requests as fast as one. Without free capacity, more requests only wait longer in
+ * the server. So the response time while the limit is used up is compared with the best recent time, measured while at most an
+ * eighth of the limit is in use. Below 1.4 × the best time the limit grows (doubled at first, by one later). Above 1.75 × it
+ * shrinks to the point where the time would be 1.6 ×, at most by half at once.
  *
- * - Times are compared within one operation only: an install is no slow listing.
- * - Answers to requests that were sent under another limit say nothing about this one.
- * - While the limit is not used up, nothing is learned about it, and it stays.
- * - Where the limit is always used up, it is cut to an eighth for a few requests, soon at first and every 30 s later on,
- *   so that the best time is one without a queue, and of now.
+ * - Times are compared within one operation only, because an install takes longer than a listing.
+ * - Answers to requests that were sent under another limit do not count.
+ * - While the limit is not used up, it does not change.
+ * - If the limit is always used up, it is cut to an eighth for a few requests, soon at first and every 30 s later, so that the
+ *   best time is recent and measured without a queue.
  *
- * After TCP Vegas and the gradient limits of Netflix's concurrency-limits; ours, because those read the process's clock,
- * and take the single fastest answer for the best time, which with answers of unequal size is far too strict.
+ * It follows TCP Vegas and the gradient limits of Netflix's concurrency-limits. Those libraries read the process's clock, and use
+ * the fastest answer as the best time, which is too strict for answers of different sizes.
  *
- * Pure but for its own books; the caller says what time it is.
+ * It has no timers: the caller passes the time.
  */
 export class AdaptiveLimit {
   readonly #max: number;
@@ -71,7 +71,7 @@ export class AdaptiveLimit {
   /** Rises with each change of the limit. */
   #epoch = 0;
   #window = emptyWindow();
-  /** Requests still to end while the limit is cut to measure the best time. */
+  /** The probe during which the limit is cut to measure the best time; `missing`: requests that must still end. */
   #probe: { readonly startMs: MonotonicMs; missing: number } | undefined;
   #probeDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #probeEveryMs = PROBE_MS_SECOND;
@@ -84,40 +84,40 @@ export class AdaptiveLimit {
     this.#limit = Math.min(START, max);
   }
 
-  /** Requests that may be in flight now; 1 … max. */
+  /** Returns the present limit of concurrent requests; 1 … max. */
   current(): number {
     return this.#probe === undefined ? this.#limit : this.#quietLimit();
   }
 
   /**
-   * A request that is under way for longer waits for something of its own, and is no load: while the limit is low, a
-   * few that hang would otherwise keep everybody else out.
+   * Returns the time after which a request counts as hanging and not as load. Otherwise, while the limit is low, a few hanging
+   * requests would block all others.
    */
   hangsAfterMs(): number {
     return Math.max(HANGS_AFTER_MS_MIN, HANGS_AFTER * this.#usualMs);
   }
 
   /**
-   * Both counts with this one.
-   * @param inFlight without those that hang.
-   * @param all with them.
+   * Notes that a request begins. Both counts include it.
+   * @param inFlight requests without hanging ones.
+   * @param all requests with hanging ones.
    */
   began(inFlight: number, all: number, nowMs: MonotonicMs): SentUnder {
-    // Where everything hangs, the limit is what there is too much of.
+    // If all requests hang, the limit is too high.
     if (all >= this.#limit) this.#window.isUsedUp = true;
     return { atMs: nowMs, epoch: this.#epoch, isQuiet: inFlight <= this.#quietLimit() };
   }
 
-  /** @param answer of a request that was answered well, or not in time; other ends say nothing about the server's load. */
+  /** Notes that a request ended. @param answer if it succeeded or timed out; other ends do not depend on the server's load. */
   ended(sent: SentUnder, answer: AnsweredRequest | undefined, nowMs: MonotonicMs): void {
     const slowness = answer === undefined ? undefined : this.#learn(sent, answer, nowMs);
     if (sent.epoch !== this.#epoch) return;
-    // A probe ends with requests of any kind: where all of them fail, the limit must not stay cut.
+    // Requests of any outcome end a probe, so that the limit does not stay cut if all of them fail.
     if (this.#probe !== undefined) this.#probed(this.#probe, nowMs);
     else if (slowness !== undefined) this.#count(sent, slowness, nowMs);
   }
 
-  /** @returns how many times the best time the answer took. */
+  /** Returns the ratio of the response time to the best time. */
   #learn(sent: SentUnder, { operation, isInTime }: AnsweredRequest, nowMs: MonotonicMs): number {
     const tookMs = Math.max(FLOOR_MS, nowMs - sent.atMs);
     const best = this.#bestOf(operation);
@@ -183,17 +183,17 @@ export class AdaptiveLimit {
   }
 }
 
-/** Answers since the last decision. `startMs`: when the first of them was sent; `slowness`: summed up. */
+/** Returns empty counts of answers since the last decision. `startMs`: when the first was sent; `slowness`: a sum. */
 function emptyWindow() {
   return { startMs: 0, answers: 0, slowness: 0, isUsedUp: false };
 }
 
-/** The mean time of an operation while little was in flight, the better one of this period and the one before. */
+/** The mean response time of an operation while few requests were in flight: the better of this period and the one before. */
 class BestTime {
   #startMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #now = new Mean();
   #beforeMs: number | undefined;
-  /** Before anything was measured in quiet, any time is better than none. */
+  /** The mean of any times, until a quiet time was measured. */
   #provisional: Mean | undefined = new Mean();
 
   add(tookMs: number, isQuiet: boolean, nowMs: MonotonicMs): void {

@@ -4,12 +4,12 @@ import type { AppAddress } from './writes.ts';
 
 const API = '/openapi/v1';
 
-/** What no encoding changes and nobody objects to. */
+/** Segments that encoding does not change. */
 const PLAIN_SEGMENT = /^[\w-]{1,256}$/;
 
 /**
- * One segment of a path, percent-encoded. `.` and `..` are refused: no encoding survives a URL parser, which would
- * take them for steps up the path.
+ * Returns a percent-encoded segment of a path. `.` and `..` are refused: a URL parser takes them for steps up the path, even if
+ * they are encoded.
  */
 function segment(value: string, what: string): string {
   if (PLAIN_SEGMENT.test(value)) return value;
@@ -18,7 +18,7 @@ function segment(value: string, what: string): string {
     throw new PortolanError({
       code: 'platform/invalid-request',
       disposition: 'invalid',
-      message: `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address; nothing was sent`,
+      message: `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address. Nothing was sent.`,
       remedy: `Correct the ${what} in the manifest.`,
     });
   }
@@ -27,7 +27,7 @@ function segment(value: string, what: string): string {
 
 /**
  * Returns the absolute path of an address of the API, each segment percent-encoded, without a query.
- * @param below what it stands below; undefined: the application.
+ * @param below the parent of the segments; undefined: the application.
  * @throws PortolanError `invalid` where a part that it needs is missing or cannot be part of an address.
  */
 export function addressOf(
@@ -43,7 +43,7 @@ export function addressOf(
   return [API, ...place, ...segments.map((one) => segment(one, 'part of an address'))].join('/');
 }
 
-/** As `addressOf`, below an application that is written to. @throws PortolanError `invalid` where it has no number. */
+/** Returns the path of a write below an application. @throws PortolanError `invalid` where it has no number. */
 export function writeAddress(app: AppAddress, ...segments: readonly string[]): string {
   checkedInteger(app.appId, 'application id', 1);
   return addressOf(app, undefined, segments);

@@ -2,31 +2,31 @@ import { isRecord } from './fields.ts';
 import type { PlatformResponse } from './transport.ts';
 import type { AnswerSummary } from './verdict.ts';
 
-/** Masks the secrets of this process in a text. Servers repeat tokens and keys in their messages. */
+/** Masks the secrets of this process in a text, because servers repeat tokens and keys in their messages. */
 export type Redact = (text: string) => string;
 
 export function parseAnswer(response: PlatformResponse, redact?: Redact): Answer {
   return new Answer(response, redact);
 }
 
-/** One answer, parsed once: what the classifier, the dialect probe and the error words look at. */
+/** A parsed answer, for the classifier, the dialect and error messages. */
 export class Answer {
   readonly status: number;
   /** undefined: the body is not JSON, or empty. */
   readonly json: unknown;
   readonly isJson: boolean;
   readonly isEmpty: boolean;
-  /** The business code, which often is not the HTTP status. */
+  /** The business code, which often differs from the HTTP status. */
   readonly code: number | undefined;
-  /** `msg` where it is text, else `detail`; for matching, not for people. */
+  /** `msg` if it is a text, else `detail`; for matching, not for display. */
   readonly msg: string;
-  /** `msg_show`; for matching, not for people. */
+  /** `msg_show`; for matching, not for display. */
   readonly shown: string;
-  /** `msg` is an object: the cluster behind the platform failed, and this is what it said. */
+  /** `msg` is an object: the cluster behind the platform failed, and this is its error. */
   readonly fromCluster: boolean;
-  /** The platform's own shape of an error: `code`, `msg` and `msg_show`. A proxy that filters answers does not have it. */
+  /** The body has the platform's form of an error: `code`, `msg` and `msg_show`. Answers of proxies do not have it. */
   readonly isOwnError: boolean;
-  /** The platform's own message that the HTTP status is good but the operation failed. */
+  /** The status is 2xx and the body does not report a failure. */
   readonly isSuccess: boolean;
   readonly #response: PlatformResponse;
   readonly #redact: Redact | undefined;
@@ -50,12 +50,12 @@ export class Answer {
     this.isSuccess = status >= 200 && status < 300 && !saysFailed(record, this.code);
   }
 
-  /** Nobody asks for the words of a read that went well, and most reads do. */
+  /** Returns the summary, made on first use: successful reads, which are most, do not need it. */
   get summary(): AnswerSummary {
     return (this.#summary ??= this.#summarised());
   }
 
-  /** Words of the answer made fit to be shown. */
+  /** Returns a text of the answer, safe to show. */
   safe(text: string): string {
     return safeText(text, this.#redact);
   }
@@ -70,7 +70,7 @@ export class Answer {
   }
 }
 
-/** A record of the API may have a `code` field of its own one day; only an envelope's says how the request went. */
+/** Returns whether an envelope reports a failure. The `code` of an ordinary record has another meaning. */
 function saysFailed(record: Readonly<Record<string, unknown>>, code = 200): boolean {
   const isEnvelope = 'msg' in record || 'msg_show' in record || 'error_type' in record;
   return isEnvelope && (code < 200 || code > 299);
@@ -105,7 +105,7 @@ function notJson(response: PlatformResponse, isEmpty: boolean): string {
   return `an answer that is not JSON (${response.contentType ?? 'no content type'})`;
 }
 
-/** `msg`, then `msg_show` where it says more, then the fields that a validation names. Never a trace. */
+/** Returns `msg`, then `msg_show` if it differs, then the faults of fields. It never includes a stack trace. */
 function wordsOf(status: number, msg: string, shown: string, fieldFaults: unknown): string {
   const isTrace = status >= 500 || shown.includes('\n') || /traceback|stack trace/i.test(shown);
   const parts = [msg, ...(isTrace || shown === msg ? [] : [shown]), ...faultsOf(fieldFaults)];
@@ -125,9 +125,9 @@ const MESSAGE_CHARACTERS_MAX = 300;
 const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 /**
- * Text of someone else made fit for a log line and a terminal: a trace is cut off, anything like a key is removed,
- * control characters are escaped, and no more than 300 characters are left.
- * @param redact is applied before anything is shortened, so that no part of a secret stays.
+ * Returns a foreign text that is safe for logs and terminals: without stack trace and keys, with control characters escaped, and
+ * with at most 300 characters.
+ * @param redact is applied before the text is shortened, so that no part of a secret stays.
  */
 export function safeText(text: string, redact: Redact = (words) => words): string {
   const head = redact(text).replace(/\n?Traceback \(most recent call last\)[^]*$/, '');

@@ -3,37 +3,37 @@ import type { Clock } from '../runtime/clock.ts';
 import { type AnsweredRequest, AdaptiveLimit } from './adaptive-limit.ts';
 
 /**
- * The requests that one platform can bear, shared by everything that talks to it: so many at once and so many a
- * second, in the order of asking. Reads and writes share it. How many at once follows from how long the platform takes
- * to answer, up to the configured number: it goes down when the platform slows, before it fails, and up again.
+ * The request budget of one platform: a maximum number of concurrent requests and of requests per second, in the order of their
+ * arrival. All reads and writes share it. The concurrency follows from the response times, up to the configured maximum: it
+ * decreases when the platform becomes slower, before it fails, and increases again.
  *
- * Our own small one, because the queues on npm that limit a rate read the process's clock and timers, and then a
- * simulation on virtual time would wait for real.
+ * Rate-limiting queues on npm read the process's clock and timers, so that a simulation in virtual time would wait for real
+ * time. Therefore this is an own implementation.
  */
 export interface RequestBudget {
-  /** Resolves when a request may go; call the result once when it has been answered. Rejects with the signal's reason. */
+  /** Resolves when a request may be sent; call the result once when it ended. Rejects with the signal's reason. */
   take(signal?: AbortSignal): Promise<EndOfRequest>;
-  /** The platform said that it is too much: the rate is halved, and grows back by a tenth of the limit every minute. */
+  /** The platform throttled a request: the rate is halved, and grows back by a tenth of the limit every minute. */
   throttled(): void;
-  /** Counts one retry against the share of requests that may be retries; false: there is no room for one. */
+  /** Counts one retry against the maximum share of retries; false: no retry is allowed now. */
   takeRetry(): boolean;
-  /** For metrics. */
+  /** The state, for metrics. */
   readonly state: () => BudgetState;
 }
 
-/** With the answer where it was a good one or came too late: others say nothing about how loaded the platform is. */
+/** Ends a request. `answer`: given if it succeeded or timed out; other ends do not depend on the platform's load. */
 export type EndOfRequest = (answer?: AnsweredRequest) => void;
 
 export interface BudgetState {
   readonly running: number;
   readonly waiting: number;
-  /** Requests that may be under way at once now. */
+  /** The present limit of concurrent requests. */
   readonly concurrency: number;
   readonly requestsPerSecond: number;
 }
 
 export interface BudgetLimits {
-  /** Most requests under way at once; an integer of 1 or more. */
+  /** Maximum number of concurrent requests; an integer of 1 or more. */
   readonly concurrency: number;
   /** More than 0. */
   readonly requestsPerSecond: number;
@@ -44,11 +44,11 @@ interface Waiter {
 }
 
 const GROWTH_PER_MS = 0.1 / 60_000;
-/** Halvings closer together than this answer one and the same burst. */
+/** Minimum time between two halvings, so that one burst halves the rate once. */
 const THROTTLE_PAUSE_MS = 1000;
 const RETRY_WINDOW_MS = 60_000;
 const RETRY_SHARE = 0.1;
-/** Without it a client that sends little could never retry at all. */
+/** Retries that are always allowed, so that a client with few requests can retry. */
 const RETRIES_ALWAYS = 20;
 
 export function createRequestBudget(limits: BudgetLimits, clock: Clock): RequestBudget {
@@ -68,7 +68,7 @@ class SharedBudget implements RequestBudget {
   readonly #rate: ReturnType<typeof createRate>;
   readonly #retries: ReturnType<typeof createRetryShare>;
   readonly #limit: AdaptiveLimit;
-  /** When each request under way began, the oldest first. */
+  /** The start of each request in flight, the oldest first. */
   readonly #began = new Set<{ readonly atMs: MonotonicMs }>();
   readonly #hanging: ReturnType<typeof createAlarm>;
   #isWaking = false;
@@ -93,7 +93,7 @@ class SharedBudget implements RequestBudget {
     requestsPerSecond: this.#rate.perSecond(),
   });
 
-  /** Requests that count against the limit, and when the oldest of them will not any more. */
+  /** Returns the number of requests that count against the limit, and the time when the oldest of them stops counting. */
   #load(): { readonly inFlight: number; readonly untilMs: MonotonicMs } {
     const hangsAfterMs = this.#limit.hangsAfterMs();
     const hungBeforeMs = this.#clock.monotonic() - hangsAfterMs;
@@ -159,7 +159,7 @@ class SharedBudget implements RequestBudget {
       };
       this.#waiting.push(waiter);
       this.#pump();
-      // Most get their turn at once; a listener would cost them more than the turn.
+      // Most requests get their turn at once; a listener would cost more than the turn.
       if (this.#waiting.at(-1) === waiter) signal?.addEventListener('abort', leave, { once: true });
     });
     this.#retries.request();
@@ -167,11 +167,11 @@ class SharedBudget implements RequestBudget {
   }
 }
 
-/** One timer, set while it is needed: a sleep that nobody needs would keep the process alive. */
+/** Returns a timer that is set only while it is needed: an unneeded sleep would keep the process alive. */
 function createAlarm(clock: Clock, ring: () => void) {
   let stop: AbortController | undefined;
   return {
-    /** Too early is as good: whoever is woken looks again. */
+    /** Sets the timer unless it is set already. It may ring too early: the callback checks the load. */
     setFor(atMs: MonotonicMs): void {
       if (stop !== undefined || atMs === Number.POSITIVE_INFINITY) return;
       const mine = new AbortController();
@@ -193,10 +193,10 @@ function createAlarm(clock: Clock, ring: () => void) {
   };
 }
 
-/** A token bucket whose filling rate may be halved and then grows back. */
+/** Returns a token bucket whose filling rate can be halved and then grows back. */
 function createRate(limits: BudgetLimits, clock: Clock) {
   const max = limits.requestsPerSecond;
-  // A burst fills the places there are, and no more: a second's worth at once is what a server feels as a spike.
+  // A burst is limited to the concurrency: the requests of a whole second at once would be a load spike.
   const capacity = Math.max(1, Math.min(limits.concurrency, max));
   let tokens = capacity;
   let filledMs: MonotonicMs = clock.monotonic();
@@ -210,13 +210,13 @@ function createRate(limits: BudgetLimits, clock: Clock) {
 
   return {
     perSecond,
-    /** 0: a token was taken. Otherwise whole milliseconds until there is one. */
+    /** Takes a token and returns 0, or returns the whole milliseconds until there is one. */
     takeOrWaitMs(): number {
       const nowMs = clock.monotonic();
       const rate = perSecond();
       tokens = Math.min(capacity, tokens + (rate * (nowMs - filledMs)) / 1000);
       filledMs = nowMs;
-      // Fractions of a token are lost to rounding; without the margin a wake-up could come a hair too early for ever.
+      // Rounding loses fractions of a token; without this margin, wake-ups could be slightly too early forever.
       if (tokens < 1 - 1e-9) return Math.max(1, Math.ceil(((1 - tokens) / rate) * 1000));
       tokens -= 1;
       return 0;
@@ -231,13 +231,13 @@ function createRate(limits: BudgetLimits, clock: Clock) {
   };
 }
 
-/** Retries may be a tenth of the requests of the last minute, so that a sick server is not finished off by them. */
+/** Limits retries to a tenth of the requests of the last minute, so that they do not overload a failing server. */
 function createRetryShare(clock: Clock) {
   let windowMs: MonotonicMs = clock.monotonic();
   let now = { requests: 0, retries: 0 };
   let before = { requests: 0, retries: 0 };
 
-  // Two buckets of a minute: a sliding window to within one bucket, in constant space.
+  // Two buckets of a minute approximate a sliding window in constant space.
   const turn = (): void => {
     const ageMs = clock.monotonic() - windowMs;
     if (ageMs < RETRY_WINDOW_MS) return;

@@ -8,20 +8,20 @@ import type { PlatformResponse, TransportError } from './transport.ts';
 import type { AnswerSummary, ClassifierRow, Proof, Verdict, WriteEvidence } from './verdict.ts';
 import { NO_EVIDENCE, type WriteRequest } from './writes.ts';
 
-/** What answers that are not 2xx prove, as data. Anything that no row fits is unknown. */
+/** The conclusions from answers other than 2xx, as data. An answer that no row matches is unknown. */
 export const classifierTable = tableJson as unknown as {
   readonly version: number;
   readonly rows: readonly ClassifierRow[];
 };
 
-/** A pair that no row knows, for the metric `classifier_unseen_total`. */
+/** An answer that no row matches, for the metric `classifier_unseen_total`. */
 export interface UnseenAnswer {
   readonly operation: string;
   readonly status: number;
   readonly code: number | undefined;
 }
 
-/** What an answer to a write proves. Unknown unless proved; never throws for anything that a server can send. */
+/** Returns the verdict about a write by its answer: unknown unless proved. It does not throw for any answer of a server. */
 export function classify(
   write: WriteRequest,
   response: PlatformResponse,
@@ -58,7 +58,7 @@ export function classify(
   }
 }
 
-/** What a failure without an answer proves: nothing, unless no byte of the request left. */
+/** Returns the verdict about a write without an answer: unknown unless no byte of the request left. */
 export function classifyFailure(error: TransportError, redact?: Redact): Verdict {
   const answer = { message: safeText(error.message, redact) };
   return error.failure === 'unsent'
@@ -66,12 +66,12 @@ export function classifyFailure(error: TransportError, redact?: Redact): Verdict
     : { verdict: 'unknown', answer };
 }
 
-/** The row that decides about an answer other than 2xx; undefined: none, so it is unknown. */
+/** Returns the row that decides about an answer other than 2xx; undefined: the verdict is unknown. */
 export function decidingRow(write: WriteRequest, response: PlatformResponse): ClassifierRow | undefined {
   return rowFor(write, parseAnswer(response), response);
 }
 
-/** Whether an answer, as it was recorded, only asked to come back later: that says nothing of the request. */
+/** Returns whether a recorded answer was throttling, which proves nothing about the request. */
 export function asksToWait({ status, message }: AnswerSummary): boolean {
   const words = message.toLowerCase();
   return classifierTable.rows.some(
@@ -82,7 +82,7 @@ export function asksToWait({ status, message }: AnswerSummary): boolean {
   );
 }
 
-/** What a row needs for a write of this class. A class that the row does not name proves nothing. */
+/** Returns the proof that a row needs for a write of this class; `none` if the row does not name the class. */
 function proofOf(row: ClassifierRow, write: WriteRequest): Proof {
   return row.proof[write.declared.class] ?? 'none';
 }
@@ -108,7 +108,7 @@ function fits(row: ClassifierRow, write: WriteRequest, answer: Answer, response:
   );
 }
 
-/** A 2xx is the beginning of a proof: what it must show depends on the operation. */
+/** Returns the verdict about a 2xx: the operation decides what its body must show. */
 function classifySuccess(write: WriteRequest, answer: Answer): Verdict {
   const { summary } = answer;
   if (!answer.isSuccess) return { verdict: 'unknown', answer: summary };
@@ -122,9 +122,9 @@ function classifySuccess(write: WriteRequest, answer: Answer): Verdict {
   }
 }
 
-/** The evidence of an operation, or why the answer is none. Throws `platform/schema-drift` where it does not decode. */
+/** Returns the evidence in an answer, or why it has none. @throws PortolanError `platform/schema-drift` */
 function evidenceOf(write: WriteRequest, answer: Answer): WriteEvidence | string {
-  // Some proxies answer 200 with a page of their own; an empty body is a plain yes where no body is documented.
+  // Some proxies answer 200 with their own page. An empty body is a success if no body is documented.
   if (!answer.isJson && !answer.isEmpty) return answer.summary.message;
   return write.declared.evidence(answer, write as never);
 }

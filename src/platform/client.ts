@@ -4,16 +4,16 @@ import type { MonotonicMs } from '../model/time.ts';
 import type { Verdict } from './verdict.ts';
 import type { AppAddress, WriteRequest } from './writes.ts';
 
-/** Whether a server has a listing. Only a JSON 404 or 405 denies; after a failure of any other kind it stays `unknown`. */
+/** The knowledge whether a server has a listing. Only a JSON 404 or 405 denies; after a failure of any other kind it stays `unknown`. */
 export type CapabilityState = 'yes' | 'no' | 'unknown';
 
-/** The listings that a server was found to have or to lack, by their operations. */
+/** The listings that a server has or lacks, by their operations. */
 export type Capabilities = Readonly<Partial<Record<string, 'yes' | 'no'>>>;
 
-/** An expression for a region's metrics. It must not contain `&` or `+`, which reach the metrics system as they are. */
+/** A query of a region's metrics. The expression must not contain `&` or `+`, which the platform does not encode. */
 export interface SeriesQuery {
   readonly expression: string;
-  /** Epoch seconds. The server takes a missing one for a word. */
+  /** Epoch seconds. They are required: the server does not handle a missing value. */
   readonly start: number;
   readonly end: number;
   readonly stepSeconds: number;
@@ -28,16 +28,15 @@ export interface MonitorQuery {
 }
 
 export interface RegionQuestion {
-  /** Whose regions are enough. A token without enterprise rights can list no others. */
+  /** The team whose regions suffice. A token without enterprise rights can list only these. */
   readonly team?: string;
-  /** An earlier answer will do when it is not older; by default none does. */
+  /** Maximum age of an earlier answer that may be used; by default none is used. */
   readonly maxAgeMs?: number;
 }
 
 /**
- * One server of the API. Reads are retried, share the request budget and are never written down. Everything that
- * fails does so as a `PortolanError` with the URL, status, code and message, disposition `unreachable` (no answer, or
- * credentials refused), `give-up` or `retry`.
+ * A client of one server of the API. Reads are retried and share the request budget. Every failure is a `PortolanError` with the
+ * URL, status, code and message, and the disposition `unreachable` (no answer, or credentials refused), `give-up` or `retry`.
  */
 export interface PlatformClient {
   /** Returns a client of the same platform that calls `permit` before each request to read; what it throws, the read throws. */
@@ -47,10 +46,11 @@ export interface PlatformClient {
   /** The base URL, for messages. */
   readonly url: string;
 
+  /** Returns whether the server has a listing, as far as that is known. */
   capability(listing: Reading<unknown>): CapabilityState;
-  /** Returns what was found out so far, to be remembered. */
+  /** Returns the capabilities that are known, to be stored. */
   capabilities(): Capabilities;
-  /** As `capability`, reading the listing where it is unknown. A write is never sent to find out whether there is one. */
+  /** Returns the capability, and reads the listing if it is unknown. Writes are never used for that. */
   probe(listing: Reading<unknown>, app: AppAddress): Promise<CapabilityState>;
 
   /**
@@ -59,17 +59,17 @@ export interface PlatformClient {
    */
   regions(question?: RegionQuestion): Promise<readonly Region[]>;
   application(app: AppAddress): Promise<ApplicationRecord | undefined>;
-  /** What a reading declares. @param place what its address is below, as far as it needs it */
+  /** Reads what a reading declares. @param place the parts of the address that it needs */
   read<T>(reading: Reading<T>, place: Partial<AppAddress>): Promise<Readable<T>>;
   monitor(app: AppAddress, query: MonitorQuery): Promise<readonly ComponentMonitor[]>;
-  /** Series of a region's metrics, each of the component that its label `service_id` names. */
+  /** Reads series of a region's metrics; the label `service_id` of each names its component. */
   regionSeries(region: string, query: SeriesQuery): Promise<Readable<readonly ComponentSeries[]>>;
 
-  /** Hex SHA-256 over the canonical request, secrets left out: what the intent records. */
+  /** Returns the hex SHA-256 of the canonical request without secrets, which the intent records. */
   requestHash(write: WriteRequest): string;
   /**
-   * Sends a write once, on a fresh socket, without following a redirect, and says what its answer proves. Never
-   * rejects for anything the network or the server does.
+   * Sends a write once, on a new socket, without following redirects, and returns the verdict about it. It does not reject for
+   * failures of the network or the server.
    * @throws PortolanError `invalid` when a value is not a documented one: nothing was sent.
    */
   send(write: WriteRequest, options?: SendOptions): Promise<Verdict>;
@@ -77,10 +77,9 @@ export interface PlatformClient {
 
 export interface SendOptions {
   /**
-   * The turn in the request budget may come late: a write that would leave at or after this moment is not sent, and
-   * comes back as rejected, `unsent`.
+   * A write whose turn in the request budget comes at or after this time is not sent, and its verdict is rejected, `unsent`.
    */
   readonly sendBeforeMs?: MonotonicMs;
-  /** Called when its turn has come, just before it leaves. false: it is not sent, and comes back as rejected, `unsent`. */
+  /** Called just before the write leaves. false: it is not sent, and its verdict is rejected, `unsent`. */
   readonly mayLeave?: () => boolean;
 }

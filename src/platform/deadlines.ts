@@ -1,20 +1,20 @@
 import type { MonotonicMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Something that may take too long. */
+/** A task with a deadline. */
 export interface Expiring {
-  /** Its time is up; called once, and not after it was removed. */
+  /** Called once when the deadline passes, unless the task was removed before. */
   expire(): void;
 }
 
 export type Deadlines = ReturnType<typeof createDeadlines>;
 
-/** Timers know no longer time than about 24 days; whoever is woken too early sleeps on. */
+/** Timers are limited to about 24 days; a sleep that ends too early is repeated. */
 const SLEEP_MS_MAX = 86_400_000;
 
 /**
- * What is under way, and when its time is up. One sleep looks after all of it: most requests are answered in time, and
- * to end a sleep of its own for each of them costs as much as sending them.
+ * Returns deadlines that share one sleep: most requests are answered in time, and a sleep for each of them would cost as much as
+ * sending it.
  */
 export function createDeadlines(clock: Clock) {
   const dueMs = new Map<Expiring, MonotonicMs>();
@@ -50,7 +50,7 @@ export function createDeadlines(clock: Clock) {
       if (atMs <= nowMs) late.push(one);
       else nextMs = Math.min(nextMs, atMs);
     }
-    // Each is looked up again: the one before may have ended it.
+    // Each is checked, because the one before may have removed it.
     for (const one of late) if (dueMs.delete(one)) one.expire();
     if (dueMs.size > 0 && nextMs < Number.POSITIVE_INFINITY) wakeBy(nextMs);
   }
@@ -61,7 +61,7 @@ export function createDeadlines(clock: Clock) {
       dueMs.set(one, atMs);
       wakeBy(atMs);
     },
-    /** Must follow in the end: the sleep goes on as long as there is anything left, and keeps the process alive. */
+    /** Must be called for each task: the sleep lasts while any task is left, and keeps the process alive. */
     remove: (one: Expiring): void => {
       dueMs.delete(one);
       if (dueMs.size === 0) stopSleeping();

@@ -17,7 +17,7 @@ const monitorItemOf = recordReader(monitorItemTable);
 const monitorDataOf = recordReader(monitorDataTable);
 const labelsOf = recordReader(seriesTable);
 
-/** Monitoring history: only components that have the performance plug-in appear in it, so it never lists components. */
+/** Decodes the monitoring history. It contains only components with the performance plug-in. */
 export function decodeMonitors(json: unknown, where: string): readonly ComponentMonitor[] {
   return recordsOf(json, where).map((fields) => ({
     ...monitoredOf(fields),
@@ -25,7 +25,7 @@ export function decodeMonitors(json: unknown, where: string): readonly Component
   }));
 }
 
-/** The series of a Prometheus answer, each of the component that its labels name. */
+/** Decodes the series of a Prometheus answer; the labels of each name its component. */
 export function decodeSeries(json: unknown, where: string): readonly ComponentSeries[] {
   const data = recordOf(json, where).record('data');
   return data.records('result').map((result) => ({ ...labelsOf(result.record('metric')), ...seriesOf(result) }));
@@ -41,8 +41,8 @@ function itemOf(fields: Fields): MonitorItem {
 }
 
 /**
- * Samples come under `value` as documented, or under `values` as Prometheus names a range: a list of pairs, or one
- * flat pair. A number may be text. A sample that is no number (Prometheus says `NaN`) is left out.
+ * Decodes samples under `value` (documented) or `values` (Prometheus): a list of pairs, or one flat pair. A number may be a text.
+ * Samples that are not numbers (`NaN`) are left out.
  */
 function seriesOf(fields: Fields): MonitorSeries {
   const name = (fields.raw('values') ?? null) === null ? 'value' : 'values';

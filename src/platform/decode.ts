@@ -12,14 +12,14 @@ import {
 } from './records.ts';
 
 /**
- * Decoders of what the platform answers, by the tables of `records.ts`. Each takes the parsed JSON and the words that
- * name the request, and throws `platform/schema-drift` for an answer of another form.
+ * Decoders of answers, made from the tables in `records.ts`. Each takes the parsed JSON and the name of the request, and throws
+ * `platform/schema-drift` for an answer of another form.
  */
 export const decodeRegions = listDecoder(regionTable);
 export const decodeApplication = recordDecoder(applicationTable);
 export const decodeApplicationSummary = recordDecoder(summaryTable);
 export const decodeApplicationSummaries = listDecoder(summaryTable);
-/** The components of an application (extended dialect), in the server's order, which means nothing. */
+/** Decodes the components of an application (extended dialect), in arbitrary order. */
 export const decodeComponents = listDecoder(componentTable);
 
 const regionOf = recordReader(regionTable);
@@ -32,7 +32,7 @@ export interface RegionPage {
   readonly regions: readonly Region[];
 }
 
-/** `{total, regions}`: each has a `token`, which opens the region, and which no table reads. */
+/** Decodes `{total, regions}`. The `token` of a region, which grants access to it, is not read. */
 export function decodeTeamRegions(json: unknown, where: string): RegionPage {
   const fields = recordOf(json, where);
   const total = fields.integerOrNull('total');
@@ -41,7 +41,7 @@ export function decodeTeamRegions(json: unknown, where: string): RegionPage {
   return { total, regions: fields.records('regions').map(regionOf) };
 }
 
-/** One page of the certificates of a team. */
+/** Decodes one page of a team's certificates. */
 export function decodeCertificates(json: unknown, where: string): readonly CertificateRecord[] {
   if (!isRecord(json) || !Array.isArray(json['list'])) throw schemaDrift(where, 'list', 'a list of certificates', json);
   return json['list'].map((item: unknown, index) => certificateOf(new Fields(item, where, `list[${index}]`)));

@@ -1,12 +1,12 @@
 import { Fields, isRecord, schemaDrift } from './fields.ts';
 
 /**
- * The records of a list answer, whatever it is wrapped in: a bare list, `{list}`, `{data: {list}}` or `{data: []}`.
- * @throws PortolanError `platform/schema-drift` where there is no list, or where the list says that it is not whole.
+ * Returns the records of a list answer: a bare list, `{list}`, `{data: {list}}` or `{data: []}`.
+ * @throws PortolanError `platform/schema-drift` without a list, or if its total says that it is incomplete.
  */
 export function recordsOf(json: unknown, where: string): readonly Fields[] {
   const { list, path, wrapper } = listIn(json, where);
-  // A page taken for the whole would make everything on the other pages look deleted.
+  // With one page taken for the whole list, the records of other pages would look deleted.
   const total = wrapper['total'];
   if (typeof total === 'number' && total > list.length) {
     throw schemaDrift(where, `${path === '' ? '' : `${path}: `}total ${total}`, 'the whole list', list);
@@ -33,7 +33,7 @@ function listIn(json: unknown, where: string): FoundList {
   throw schemaDrift(where, '', 'a list of records', json);
 }
 
-/** The one record of an answer: bare, `{bean}`, or `{data: {bean}}`. */
+/** Returns the record of an answer: bare, `{bean}`, or `{data: {bean}}`. */
 export function recordOf(json: unknown, where: string): Fields {
   if (isRecord(json)) {
     const { bean, data } = json;

@@ -5,12 +5,12 @@ import { isForeignRefusal, notTheApi } from './foreign.ts';
 import { isNotTls } from './tls-words.ts';
 import type { TransportError } from './transport.ts';
 
-/** What an answer means: the first row that fits. */
+/** The meaning of an answer. The first row that fits applies. */
 interface Meaning {
   readonly fits: (answer: Answer) => boolean;
   readonly code: string;
   readonly disposition: Disposition;
-  /** Stands after the facts. Empty where the facts say it. */
+  /** Follows the facts in the message. Empty if the facts are clear. */
   readonly meaning: string;
   readonly remedy: string;
 }
@@ -22,7 +22,7 @@ const COMPONENT_FIELDS = 'spec.serviceId of the Component, or spec.appId';
 const STORE_FAILURES = ['资源不存在', '请求失败，请检查网络和配置', '获取数据失败，参数错误'];
 const STORE_UNREADABLE = 'store return data can`t be serializer';
 
-/** What the platform could not get from its application store: neither the token nor `spec.url` of the Platform is wrong. */
+/** Failures of the platform's application store; neither the token nor `spec.url` of the Platform is wrong. */
 const STORE_MEANINGS: readonly Meaning[] = [
   {
     fits: ({ isOwnError, code }) => isOwnError && (code === 10_407 || code === 10_421),
@@ -105,7 +105,7 @@ const MEANINGS: readonly Meaning[] = [
   unknown('component', COMPONENT_FIELDS, ({ msg, code }) => msg === 'no found component' || code === 4000),
 ];
 
-/** Something on the way to the object is missing. */
+/** Returns the row for a missing part of the address. */
 function unknown(what: string, field: string, fits: Meaning['fits']): Meaning {
   return {
     fits: (answer) => answer.status === 404 && fits(answer),
@@ -116,9 +116,9 @@ function unknown(what: string, field: string, fits: Meaning['fits']): Meaning {
   };
 }
 
-/** The error of a read that the platform answered with something else than success. `where`: method and URL. */
+/** Returns the error of a read without a successful answer. `where`: method and URL. */
 export function failedRead(where: string, answer: Answer, expected?: Expected): PortolanError {
-  // 401 and 403 of a gateway in front of the platform are about the token all the same.
+  // 401 and 403 of a gateway in front of the platform are about the token, too.
   const isMissing = answer.status === 404 || answer.status === 405 || answer.status === 400;
   if (expected !== undefined && isMissing && isForeignRefusal(answer)) return notTheApi(where, expected, answer);
   const { code, disposition, meaning, remedy } = MEANINGS.find(({ fits }) => fits(answer)) ?? otherMeaning(answer);
@@ -127,7 +127,7 @@ export function failedRead(where: string, answer: Answer, expected?: Expected): 
   return new PortolanError({ code, disposition, message: meaning === '' ? facts : `${facts} (${meaning})`, remedy });
 }
 
-/** The error of a read that failed only because the application store behind the platform did; undefined: another failure. */
+/** Returns the error of a read that failed because of the platform's application store; undefined: another failure. */
 export function storeFailure(where: string, answer: Answer): PortolanError | undefined {
   return STORE_MEANINGS.some(({ fits }) => fits(answer)) ? failedRead(where, answer) : undefined;
 }
@@ -166,13 +166,13 @@ const REMEDIES: readonly (readonly [RegExp, string])[] = [
 const PLAIN_HTTP_REMEDY =
   'If the platform has no TLS there, write http:// in spec.url of the Platform (another machine needs allowPlainHttp: true). Else correct its port.';
 
-/** The error of a read that got no whole answer. */
+/** Returns the error of a read that got no complete answer. */
 export function unanswered(where: string, error: TransportError): PortolanError {
   const known = REMEDIES.find(([pattern]) => pattern.test(error.code));
   return new PortolanError({
     code: error.code === 'TOO_LARGE' ? 'platform/too-large' : 'platform/unreachable',
     disposition: error.code === 'TOO_LARGE' ? 'give-up' : 'unreachable',
-    message: `${where}: no whole answer: ${safeText(error.message)} (${error.code})`,
+    message: `${where}: ${safeText(error.message)} (${error.code})`,
     remedy: isNotTls(error.code)
       ? PLAIN_HTTP_REMEDY
       : (known?.[1] ?? 'Check the network between here and the platform.'),
@@ -180,7 +180,7 @@ export function unanswered(where: string, error: TransportError): PortolanError 
   });
 }
 
-/** The operator set `dialect: extended`, and the server says that it has no such endpoint. */
+/** Returns the error for `dialect: extended` if the server does not have an endpoint of it. */
 export function missingCapability(where: string, answer: Answer): PortolanError {
   return new PortolanError({
     code: 'platform/capability-missing',
@@ -190,7 +190,7 @@ export function missingCapability(where: string, answer: Answer): PortolanError 
   });
 }
 
-/** The process stops: the read was given up, and nothing was concluded from it. */
+/** Returns the error of a read that was cancelled because the process stops. */
 export function stopped(where: string): PortolanError {
   return new PortolanError({
     code: 'platform/stopped',

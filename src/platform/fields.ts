@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 
-/** An answer that is not what the platform documents. Nothing is guessed from it. */
+/** Returns the error for an answer of an undocumented form. */
 export function schemaDrift(where: string, path: string, expected: string, got: unknown): PortolanError {
   return new PortolanError({
     code: 'platform/schema-drift',
@@ -11,7 +11,7 @@ export function schemaDrift(where: string, path: string, expected: string, got: 
   });
 }
 
-/** The kind of a JSON value in words: its value stays out of messages, because an answer may hold keys. */
+/** Returns the kind of a JSON value in words, without the value: it may contain keys. */
 function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
@@ -33,14 +33,14 @@ export function isId(text: string): boolean {
   return ID.test(text);
 }
 
-/** Returns the text; a key that strayed into a free text must not reach a ledger, a log or a screen. */
+/** Returns the text; if it contains a key, a replacement, so that no key reaches a ledger, a log or a screen. */
 export function withoutKeys(text: string): string {
   return text.includes(PEM) ? '[removed: it looks like a certificate or key]' : text;
 }
 
 /**
- * Reads one record of an answer field by field: what is not asked for never gets out. Absent and null are the same.
- * Every method throws `platform/schema-drift` with the field's path where the type is another one.
+ * Reads one record of an answer field by field, so that other fields never leave it. Absent and null are equal. Every method
+ * throws `platform/schema-drift` with the field's path for a value of another type.
  */
 export class Fields {
   readonly #record: Readonly<Record<string, unknown>>;
@@ -55,7 +55,7 @@ export class Fields {
     this.#path = path;
   }
 
-  /** The path of a field in the answer, `[3].container_port`. */
+  /** Returns the path of a field in the answer: `[3].container_port`. */
   path(name: string): string {
     return this.#path === '' ? name : `${this.#path}.${name}`;
   }
@@ -68,7 +68,7 @@ export class Fields {
     return schemaDrift(this.#where, this.path(name), expected, this.raw(name));
   }
 
-  /** An identifier that goes into paths or keys of the ledger: `[\w-]{1,64}`. An empty one counts as none. */
+  /** Returns an identifier for paths and ledger keys: `[\w-]{1,64}`; null for an empty one. */
   idOrNull(name: string): string | null {
     const value = this.raw(name);
     if (value === undefined || value === null || value === '') return null;
@@ -90,13 +90,13 @@ export class Fields {
     return value;
   }
 
-  /** An integer of 0 or more, or the text that a server writes for it. */
+  /** Returns an integer of 0 or more, which may be written as a text. */
   decimalOrNull(name: string): number | null {
     const value = this.raw(name);
     return typeof value === 'string' && DECIMAL.test(value) ? Number(value) : this.integerOrNull(name);
   }
 
-  /** A short text, or the integer that stands for it. */
+  /** Returns a text; an integer is converted to a text. */
   codeOrNull(name: string): string | null {
     const value = this.raw(name);
     return Number.isSafeInteger(value) ? String(value) : this.textOrNull(name);
@@ -115,7 +115,7 @@ export class Fields {
     return value;
   }
 
-  /** The records of a list field, each with its own path. Absent and null are an empty list. */
+  /** Returns the records of a list field, each with its own path; absent and null are an empty list. */
   records(name: string): readonly Fields[] {
     const value = this.raw(name) ?? [];
     if (!Array.isArray(value)) throw this.drift(name, 'a list');

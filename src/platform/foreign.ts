@@ -3,16 +3,16 @@ import type { Expected } from '../model/reading.ts';
 import type { Answer } from './answer.ts';
 import { isRecord } from './fields.ts';
 
-/** Whether a good answer has nothing of the API's: another server answers at that address. */
+/** Returns whether a successful answer has no field of the API, because another server answers at that address. */
 export function isForeignAnswer({ noun, fields, isFirst }: Expected, json: unknown): boolean {
   const [first] = recordsIn(json);
-  // A platform without a region serves nothing, and an empty list is what many servers answer to anything.
+  // The first listing is never empty: a platform needs a region, and many servers answer any request with an empty list.
   const mayBeEmpty = isFirst !== true && noun.startsWith('a list of');
   if (first === undefined) return !mayBeEmpty || !Array.isArray(json);
   return !fields.some((name) => Object.hasOwn(first, name));
 }
 
-/** The records of an answer, however it is wrapped. */
+/** Returns the records of an answer, without its wrappers. */
 function recordsIn(json: unknown): readonly Readonly<Record<string, unknown>>[] {
   if (Array.isArray(json)) return json.filter(isRecord);
   if (!isRecord(json)) return [];
@@ -21,26 +21,26 @@ function recordsIn(json: unknown): readonly Readonly<Record<string, unknown>>[] 
   return [json];
 }
 
-/** Whether a refusal has none of the forms in which the platform refuses: a gateway, or another server, said it. */
+/** Returns whether a refusal has no form of the platform, because a gateway or another server sent it. */
 export function isForeignRefusal({ isJson, json }: Answer): boolean {
   if (!isJson) return false;
   if (!isRecord(json)) return true;
   return !['msg', 'msg_show', 'error_type', 'detail'].some((name) => Object.hasOwn(json, name));
 }
 
-/** The error of a read that another server has answered. `where`: method and URL. */
+/** Returns the error of a read that another server answered. `where`: method and URL. */
 export function notTheApi(where: string, { noun }: Expected, answer: Answer): PortolanError {
   return new PortolanError({
     code: 'platform/not-the-api',
     disposition: 'give-up',
     message: `${where}: HTTP ${answer.status}: ${shapeOf(answer)}; the API answers with ${noun}, so another server seems to answer at this address`,
-    remedy: 'Set spec.url of the Platform to the API’s base URL: what stands before /openapi/v1 in its addresses.',
+    remedy: 'Set spec.url of the Platform to the API’s base URL: the part before /openapi/v1 in its addresses.',
   });
 }
 
 const KEYS_MAX = 8;
 
-/** What kind of JSON it is; of its values only a message. */
+/** Returns the form of a JSON value in words; the only value in it is a message. */
 function shapeOf(answer: Answer): string {
   const { json } = answer;
   if (Array.isArray(json)) return json.length === 0 ? 'an empty list' : 'a list of something else';

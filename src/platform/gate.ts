@@ -5,7 +5,7 @@ import type { SendOptions } from './client.ts';
 import { isThrottled } from './retrying.ts';
 import { type PlatformRequest, type PlatformResponse, type Transport, TransportError } from './transport.ts';
 
-/** One request that was answered or failed, for metrics and traces. Nothing of its body or answer. */
+/** Facts about a request that ended, for metrics and traces, without its body and answer. */
 export interface RequestFacts {
   /** Name of the operator's `Platform` document. */
   readonly platform: string;
@@ -13,14 +13,14 @@ export interface RequestFacts {
   readonly operation: string;
   readonly isRead: boolean;
   readonly outcome: RequestOutcome;
-  /** From its turn in the budget to the end of its answer. */
+  /** Time from its turn in the budget to the end of its answer. */
   readonly tookMs: number;
 }
 
-/** `throttled`: the platform says "too much". `network`: no whole answer, for any reason that has no name here. */
+/** `throttled`: the platform asked to wait. `network`: no complete answer, for a reason other than those listed. */
 export type RequestOutcome = '2xx' | '3xx' | '4xx' | '5xx' | 'throttled' | 'timeout' | 'network' | 'aborted';
 
-/** The one way to the platform: every request, each retry too, takes its turn in the budget and is counted. */
+/** Sends all requests to a platform: each request and retry takes its turn in the budget and is counted. */
 export interface RequestGate {
   readonly budget: RequestBudget;
   /** @throws TransportError `unsent`, `TOO_LATE` or `WITHHELD` */
@@ -33,7 +33,7 @@ export interface RequestGateOptions {
   readonly transport: Transport;
   readonly budget: RequestBudget;
   readonly clock: Clock;
-  /** Called once for each request that left; must not throw. */
+  /** Called once for each request that left. It must not throw. */
   readonly onRequest?: ((facts: RequestFacts) => void) | undefined;
 }
 
@@ -64,7 +64,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
         throw error;
       } finally {
         const tookMs = clock.monotonic() - startedMs;
-        // A refusal may come faster than an answer, and says nothing about how loaded the platform is.
+        // A refusal may be faster than an answer, and does not depend on the platform's load.
         if (outcome === '2xx' || outcome === 'timeout') done({ operation, isInTime: outcome === '2xx' });
         else done();
         onRequest?.({ platform, operation, isRead: request.isRead, outcome, tookMs });

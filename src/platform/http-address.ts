@@ -1,9 +1,9 @@
 import { type PlatformRequest, TransportError } from './transport.ts';
 
-/** Where every request goes. */
+/** The base of all addresses. */
 export interface HttpBase {
   readonly origin: string;
-  /** Before the path of every request, without a slash at its end. */
+  /** The prefix of every path, without a slash at its end. */
   readonly prefix: string;
 }
 
@@ -13,17 +13,17 @@ export function httpBase(url: string): HttpBase {
   return { origin, prefix: pathname.replace(/\/+$/, '') };
 }
 
-/** Segments that a URL parser leaves as they are: no dots, no escapes, none empty. */
+/** Paths that a URL parser does not change: without dots, escapes or empty segments. */
 const PLAIN_PATH = /^(?:\/[A-Za-z0-9_-]+)+$/;
 
 /**
- * Path and query of a request. The token may go to the configured origin only, so an address that leads elsewhere is
- * never asked.
+ * Returns path and query of a request. An address that leads to another origin is refused, because the token must reach only the
+ * configured origin.
  * @throws TransportError `unsent`, `ADDRESS`
  */
 export function addressOf(request: PlatformRequest, base: HttpBase): string {
   const path = `${base.prefix}${request.path}`;
-  // Most addresses are plain, and parsing one costs more than all else that is done to it.
+  // Most addresses are plain, and parsing is the most expensive part.
   if (!PLAIN_PATH.test(path) && !staysWithin(base, path)) {
     throw new TransportError(
       'unsent',
@@ -35,13 +35,13 @@ export function addressOf(request: PlatformRequest, base: HttpBase): string {
   return query === '' ? path : `${path}?${query}`;
 }
 
-/** A parser resolves `..` and takes `//host` for another host; then the path is no longer the one that was asked. */
+/** Returns whether a URL parser keeps origin and path: it resolves `..`, and takes `//host` for another host. */
 function staysWithin({ origin }: HttpBase, path: string): boolean {
   const url = URL.parse(path, origin);
   return url !== null && url.origin === origin && url.pathname === path && url.search === '';
 }
 
 function queryOf({ query }: PlatformRequest): string {
-  // Few reads have any, and building the parameters costs even where there are none.
+  // Few reads have a query, and building empty parameters has a cost.
   return Object.keys(query).length === 0 ? '' : new URLSearchParams(query).toString();
 }

@@ -3,7 +3,7 @@ import { PortolanError } from '../model/errors.ts';
 import { tlsWords } from './tls-words.ts';
 import { type PlatformRequest, type PlatformResponse, TransportError, type TransportFailure } from './transport.ts';
 
-/** How far an exchange came. */
+/** The progress of an exchange. */
 export interface Progress {
   hasHeaders: boolean;
 }
@@ -12,7 +12,7 @@ type Headers = Dispatcher.ResponseData['headers'];
 
 const utf8 = new TextDecoder();
 
-/** An answer as it comes in: whole in the end, or an error, for half of a list looks like a list with deletions. */
+/** Collects an answer. An incomplete one is an error, because half of a list looks like a list with deletions. */
 export class IncomingAnswer {
   readonly #bytesMax: number;
   readonly #chunks: Uint8Array[] = [];
@@ -47,7 +47,7 @@ export class IncomingAnswer {
   }
 
   /**
-   * To be called only when the body came to its proper end.
+   * Returns the complete answer. Call it only after the proper end of the body.
    * @throws TransportError `STATUS`
    */
   whole(): PlatformResponse {
@@ -70,11 +70,11 @@ export class IncomingAnswer {
   }
 }
 
-/** Reads the stream of an answer to its end; where that is not wanted, the connection is closed. */
+/** Reads an answer to its end; closes the connection on an error. */
 export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: number): Promise<PlatformResponse> {
   const { statusCode, headers, body } = answer;
   const incoming = new IncomingAnswer(bytesMax);
-  body.on('error', () => {}); // the loop below hears of it, and destroying the body reports an abort that we asked for
+  body.on('error', () => {}); // The loop below gets errors. Destroying the body also reports an abort, which is intended.
   try {
     incoming.begin(statusCode, headers);
     for await (const chunk of body as AsyncIterable<Uint8Array>) incoming.add(chunk);
@@ -85,12 +85,12 @@ export async function readAnswer(answer: Dispatcher.ResponseData, bytesMax: numb
   return incoming.whole();
 }
 
-/** Of a header that came several times, the first. */
+/** Returns the first value of a header. */
 function first(value: string | readonly string[] | undefined): string | null {
   return (typeof value === 'string' ? value : value?.[0]) ?? null;
 }
 
-/** The failure of a request, without anything of the libraries' errors but their words: those may hold the request. */
+/** Returns the failure of a request with the message of a library's error only: the error itself may contain the request. */
 export function transportError(
   error: unknown,
   isUnsent: boolean,
@@ -101,13 +101,13 @@ export function transportError(
   const failure: TransportFailure = isUnsent ? 'unsent' : 'ambiguous';
   if (error instanceof TransportError || error instanceof PortolanError) return error;
   if (request.signal?.aborted === true) {
-    return new TransportError(failure, 'ABORTED', 'given up before the answer came');
+    return new TransportError(failure, 'ABORTED', 'cancelled before the answer arrived');
   }
-  if (isLate) return new TransportError(failure, 'ETIMEDOUT', `no whole answer within ${request.timeoutMs} ms`);
+  if (isLate) return new TransportError(failure, 'ETIMEDOUT', `timed out after ${request.timeoutMs} ms`);
   const code = codeOf(error);
   const raw = error instanceof Error ? error.message : 'failed without an error';
   const message = tlsWords(code, raw) ?? raw;
-  // Once the headers are here, whatever ends the body early has cut it off.
+  // After the headers, any error has cut off the body.
   if (progress.hasHeaders)
     return new TransportError('ambiguous', 'TRUNCATED', `the answer was cut off: ${message || code}`);
   return new TransportError(failure, code, message || code);

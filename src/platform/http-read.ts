@@ -5,17 +5,17 @@ import { type PlatformRequest, type PlatformResponse, RECORD_BYTES_MAX } from '.
 
 type ResponseHeaders = Dispatcher.ResponseData['headers'];
 
-/** What reads share. */
+/** The parts that all reads share. */
 export interface ReadWorld {
   readonly pool: Dispatcher;
   readonly deadlines: Deadlines;
-  /** Is it the error of a connection that never opened? */
+  /** Returns whether an error is that of a connection that never opened. */
   readonly isNeverConnected: (error: Error) => boolean;
 }
 
 /**
- * Sends a read over the pool and gathers its answer. The words of undici's dispatcher are listened to directly: as a
- * stream to iterate, a small answer costs more than to ask for it.
+ * Sends a read over the pool and collects its answer. It uses undici's dispatcher directly: for a small answer, a stream would
+ * cost more than the request.
  */
 export function sendRead(
   request: PlatformRequest,
@@ -28,7 +28,7 @@ export function sendRead(
   });
 }
 
-/** Whatever a method of undici's throws ends the request: the connection is closed, and the error comes back to us. */
+/** A read in flight. If a method throws, undici closes the connection and passes the error to `onResponseError`. */
 class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
   readonly #request: PlatformRequest;
   readonly #world: ReadWorld;
@@ -53,7 +53,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
     this.#answer = new IncomingAnswer(request.answerBytesMax ?? RECORD_BYTES_MAX);
   }
 
-  /** @returns false where it was given up before it began. */
+  /** Returns false if the read was cancelled before it began. */
   begin(): boolean {
     const { signal, timeoutMs } = this.#request;
     this.#world.deadlines.add(this, timeoutMs);
@@ -62,7 +62,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
     return !this.#isOver;
   }
 
-  /** The signal of the request fires. */
+  /** Called when the signal of the request fires. */
   handleEvent(): void {
     this.#giveUp();
   }
@@ -74,12 +74,12 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while its socket opened: this is the last moment at which nothing of it has left.
+    // Cancelled while its socket opened: no byte of it has left yet.
     if (this.#isOver) controller.abort(givenUp());
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: ResponseHeaders): void {
-    if (status < 200) return; // the answer proper is still to come
+    if (status < 200) return; // the final answer follows
     this.#progress.hasHeaders = true;
     this.#answer.begin(status, headers);
   }
@@ -109,7 +109,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
     this.#reject(transportError(error, isUnsent, this.#progress, this.#isLate, this.#request));
   }
 
-  /** @returns false where it was over before. */
+  /** Returns false if the read had ended before. */
   #end(): boolean {
     if (this.#isOver) return false;
     this.#isOver = true;
@@ -119,7 +119,7 @@ class ReadUnderWay implements Dispatcher.DispatchHandler, Expiring {
   }
 }
 
-/** Never seen: what is said in its place names the signal or the time. */
+/** Returns an error that is never shown: the message names the signal or the timeout instead. */
 function givenUp(): Error {
   return new Error('given up');
 }

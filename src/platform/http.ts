@@ -14,36 +14,35 @@ import { revealed, secretsIn, withoutEchoes } from './wire.ts';
 export interface HttpTransportOptions {
   /** Base URL as `checkPlatformUrl` returned it. */
   readonly url: string;
-  /** Asked at every request, so that a renewed token is used at once. Any header will do: the API documents none. */
+  /** Called for every request, so that a renewed token is used at once. The API does not document the header. */
   readonly auth?: { readonly header: string; readonly value: () => Secret } | undefined;
-  /** PEM text of certificates to trust besides those of the system. */
+  /** PEM text of trusted certificates besides those of the system. */
   readonly caPem?: string | undefined;
-  /** Sockets kept for reads, at most. */
+  /** Maximum number of open sockets for reads. */
   readonly connections: number;
-  /** Until the socket is open, TLS included. Default 10 s. */
+  /** Timeout for opening a socket, TLS included. Default 10 s. */
   readonly connectTimeoutMs?: number;
   readonly clock: Clock;
 }
 
 export interface HttpTransport {
   readonly send: Transport;
-  /** Waits for what is under way, then closes the sockets kept for reads. */
+  /** Waits for requests in flight, then closes the sockets for reads. */
   close(): Promise<void>;
 }
 
 type Connector = ReturnType<typeof buildConnector>;
 
 /**
- * The one transport that meets a socket. Reads share a pool of kept connections; each write gets a fresh socket of
- * its own, because a kept one may be half closed, and then nobody can tell whether the request was handled. Nothing
- * is repeated and no redirect is followed.
+ * Returns the transport over HTTP. Reads share a pool of connections. Each write uses a new socket, because a pooled one may be
+ * half closed, and then the outcome of the request would be unknown. Requests are not repeated, and redirects not followed.
  * @throws PortolanError `platform/invalid-tls` for a CA that is not PEM.
  */
 export function createHttpTransport(options: HttpTransportOptions): HttpTransport {
   const base = httpBase(options.url);
   const deadlines = createDeadlines(options.clock);
   const connect = createConnector(options);
-  // Failures of connecting are remembered by their error: they alone prove that no byte of a request left.
+  // Errors of connecting are stored, because only they prove that no byte of a request left.
   const neverConnected = new WeakSet<Error>();
   const pool = new Agent({
     connections: options.connections,
@@ -65,7 +64,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     let isOpen = false;
     const client = new Client(base.origin, {
       pipelining: 1,
-      // Set before undici can write the first byte; as long as it is false, none has left.
+      // Set before undici can write the first byte: while it is false, no byte has left.
       connect: observed(connect, (error) => {
         isOpen = error === null;
       }),
@@ -73,7 +72,7 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     try {
       const { ask, secrets } = askOf(request, options, base);
       const response = await sendWrite(request, ask, client, deadlines, async () => {
-        // First make sure that nothing can leave any more, then look whether something may have.
+        // First make sure that no more bytes can leave, then check whether some may have left.
         await client.destroy();
         return !isOpen;
       });
@@ -100,13 +99,13 @@ function observed(connect: Connector, onResult: (error: Error | null) => void): 
 
 function createConnector(options: HttpTransportOptions): Connector {
   const timeout = options.connectTimeoutMs ?? 10_000;
-  // Verification is never left to the environment, and the context is built once: with a hundred roots it is slow.
+  // The environment cannot disable verification. The context is built once, because that is slow.
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const };
   if (options.caPem === undefined) return buildConnector({ timeout, ...tls });
   try {
     const certificates = options.caPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
-    if (certificates.length === 0) throw new Error('there is no certificate in it');
-    // A secure context takes rubbish without a word; parsing each certificate does not.
+    if (certificates.length === 0) throw new Error('it contains no certificate');
+    // A secure context accepts invalid input silently, so each certificate is parsed.
     for (const certificate of certificates) new X509Certificate(certificate);
     const secureContext = createSecureContext({
       ca: [...getCACertificates('default'), options.caPem],
@@ -126,11 +125,11 @@ function createConnector(options: HttpTransportOptions): Connector {
 
 interface Ask {
   readonly ask: Dispatcher.DispatchOptions;
-  /** All that the request reveals, to be kept out of its answer. */
+  /** All secrets of the request, to be masked in its answer. */
   readonly secrets: readonly Secret[];
 }
 
-/** A request in undici's words. */
+/** Returns a request in the form of undici. */
 function askOf(request: PlatformRequest, options: HttpTransportOptions, base: HttpBase): Ask {
   const path = addressOf(request, base);
   const auth = authorization(options);
@@ -146,7 +145,7 @@ function askOf(request: PlatformRequest, options: HttpTransportOptions, base: Ht
       ...(auth === undefined ? {} : { [auth.header]: auth.value.reveal() }),
     },
     body: body ?? null,
-    // The clock's deadline is the one that counts; these are the second line, should it ever stand still.
+    // The deadline of the clock decides; these timeouts apply only if the clock stands still.
     headersTimeout: request.timeoutMs + 5_000,
     bodyTimeout: request.timeoutMs + 5_000,
     reset: !request.isRead,
@@ -154,7 +153,7 @@ function askOf(request: PlatformRequest, options: HttpTransportOptions, base: Ht
   return { ask, secrets: [...(auth === undefined ? [] : [auth.value]), ...secretsIn(request.body)] };
 }
 
-/** Makes sure that no more of the request leaves. true: it is certain that no byte of it has left. */
+/** Makes sure that no more bytes of the request leave. true: certainly no byte has left. */
 type ProvesUnsent = () => Promise<boolean>;
 
 async function sendWrite(
@@ -168,14 +167,14 @@ async function sendWrite(
   const giveUp = (): void => late.abort();
   const deadline: Expiring = { expire: giveUp };
   deadlines.add(deadline, request.timeoutMs);
-  // A listener of our own, taken off again: a combined signal would hang on to the process's own for ever.
+  // This listener is removed afterwards: a combined signal would stay attached to the process's signal forever.
   request.signal?.addEventListener('abort', giveUp, { once: true });
   if (request.signal?.aborted === true) giveUp();
   const progress: Progress = { hasHeaders: false };
   try {
-    // Straight to undici: the classes of fetch take longer to load than all of the requests of a small plan.
+    // undici is used directly: loading the classes of fetch takes longer than all requests of a small plan.
     const asked = client.request({ ...ask, signal: late.signal });
-    // undici looks at the signal only once the socket is open.
+    // undici checks the signal only after the socket is open.
     const answer = await Promise.race([asked, rejectOnAbort(late.signal)]);
     progress.hasHeaders = true;
     return await readAnswer(answer, request.answerBytesMax ?? RECORD_BYTES_MAX);
@@ -196,12 +195,12 @@ function authorization(options: HttpTransportOptions): { readonly header: string
   const { header } = options.auth;
   const value = options.auth.value();
   const text = value.reveal();
-  // Checked here, because the libraries below quote a bad header value in their errors.
+  // Checked here, because libraries quote an invalid header value in their errors.
   if (!HEADER_NAME.test(header) || !HEADER_VALUE.test(text) || text !== text.trim()) {
     throw new PortolanError({
       code: 'platform/invalid-credentials',
       disposition: 'invalid',
-      message: `the token for ${options.url} (${value.origin}, header ${JSON.stringify(header)}) is empty or cannot stand in a header; nothing was sent`,
+      message: `the token for ${options.url} (${value.origin}, header ${JSON.stringify(header)}) is empty or not valid in a header. Nothing was sent.`,
       remedy: 'Check the value for a line break or a space at its end, and spec.auth.header for a misspelling.',
     });
   }

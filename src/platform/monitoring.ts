@@ -5,8 +5,8 @@ import { listComponents } from './readings.ts';
 import type { AppAddress } from './writes.ts';
 
 /**
- * Where samples came from: `region`, the range query of the region's metrics, which has every sample; `application`, the
- * documented endpoint of the application, from which a real server loses all samples of a range.
+ * The source of samples. `region`: the range query of the region's metrics, which has every sample. `application`: the documented
+ * endpoint of the application, from which a real server loses all samples of a range.
  */
 export type MonitoringSource = 'region' | 'application';
 
@@ -17,7 +17,7 @@ export interface Monitoring {
   readonly monitors: readonly ComponentMonitor[];
 }
 
-/** A component whose series are wanted. */
+/** A component whose series are requested. */
 export interface MonitoredComponent {
   readonly serviceId: string;
   readonly displayName: string | null;
@@ -38,10 +38,10 @@ const EXPRESSIONS: Readonly<Record<string, (ids: string) => string>> = {
   request_client: (ids) => `max(app_requestclient{service_id=~"${ids}"})by(service_id)`,
 };
 
-/** The expression stands in the address of a request, which may not be much longer than 2,000 characters. */
+/** Limit of components in one expression: it is part of an address, which may have about 2,000 characters. */
 const COMPONENTS_PER_QUERY = 40;
 
-/** Returns the history of an application's components, by the source that has samples where the server has it. */
+/** Returns the history of an application's components, from the region's metrics if the server has them. */
 export async function readMonitoring(
   client: PlatformClient,
   app: AppAddress,
@@ -57,7 +57,7 @@ interface Asked {
   readonly question: MonitoringQuestion;
 }
 
-/** undefined: the server has no such query, or it failed, or it is not known whom to ask for. */
+/** Returns undefined if the server does not have the query, the query failed, or the components are unknown. */
 async function byRegion(asked: Asked): Promise<Monitoring | undefined> {
   const { question } = asked;
   const items = question.items ?? Object.keys(EXPRESSIONS);
@@ -68,13 +68,13 @@ async function byRegion(asked: Asked): Promise<Monitoring | undefined> {
     const monitors = await regionMonitors(asked, components, items);
     return monitors === undefined ? undefined : { source: 'region', isEmpty: false, monitors };
   } catch (error) {
-    // The other source may answer; a process that stops asks nobody.
+    // The other source may answer, unless the process stops.
     if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
     return undefined;
   }
 }
 
-/** Only the documented endpoint knows which components have an outer port. undefined: the server lists none. */
+/** Returns the components; undefined: the server cannot list them. Only the documented endpoint knows outer ports. */
 async function componentsOf({ client, app, question }: Asked): Promise<readonly MonitoredComponent[] | undefined> {
   if (question.outerOnly === true) {
     const monitors = await client.monitor(app, question);
@@ -88,7 +88,7 @@ async function componentsOf({ client, app, question }: Asked): Promise<readonly 
   return listed.readable ? listed.value : undefined;
 }
 
-/** Components without any series are left out, as the documented endpoint leaves out those without the plug-in. */
+/** Leaves out components without series, as the documented endpoint does for those without the plug-in. */
 async function regionMonitors(
   asked: Asked,
   components: readonly MonitoredComponent[],
@@ -150,7 +150,7 @@ async function byApplication({ client, app, question }: Asked): Promise<Monitori
   };
 }
 
-/** The source in words, for output and conditions. */
+/** Returns the source in words, for output and conditions. */
 export function sourceInWords({ source, isEmpty }: Pick<Monitoring, 'source' | 'isEmpty'>): string {
   if (source === 'region') return "the region's metrics";
   const what = 'the monitoring endpoint of the application';

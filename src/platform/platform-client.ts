@@ -24,34 +24,34 @@ import type { WriteRequest } from './writes.ts';
 export interface PlatformClientOptions {
   /** Name of the operator's `Platform` document. */
   readonly name: string;
-  /** As `checkPlatformUrl` returned it; for messages only, the transport knows its own. */
+  /** The result of `checkPlatformUrl`; for messages only, because the transport has its own. */
   readonly url: string;
-  /** Sends once: `createHttpTransport`, a sandbox, or a simulation. */
+  /** Sends a request once: `createHttpTransport`, a sandbox, or a simulation. */
   readonly transport: Transport;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
   readonly dialect: DialectSetting;
-  /** What an earlier process found out; only used with `auto`. */
+  /** Stored capabilities; used only with `auto`. */
   readonly remembered?: Capabilities | undefined;
-  /** One for all clients of the same platform. */
+  /** The budget that all clients of the platform share. */
   readonly budget: RequestBudget;
-  /** `timeoutMs`: of one attempt of a read. Writes have their own. */
+  /** `timeoutMs`: timeout of one attempt of a read. Writes have their own. */
   readonly limits: { readonly timeoutMs: number };
   readonly retry?: RetryPolicy | undefined;
-  /** Ends waiting reads when the process stops. Writes are never given up half way. */
+  /** Cancels reads when the process stops. Writes are never cancelled. */
   readonly signal?: AbortSignal;
-  /** Masks secrets in what the server says, before it is shown or recorded: servers repeat what they were sent. */
+  /** Masks secrets in answers before they are shown or recorded, because servers repeat what they receive. */
   readonly redact?: Redact;
-  /** A read that has a deadline of its own goes unanswered: the status of an application, mostly. */
+  /** Called for a slow read with its own deadline, usually the status of an application. */
   readonly onSlow?: ((slow: SlowRead) => void) | undefined;
-  /** Called once for each request that left, when it was answered or has failed; each attempt counts. */
+  /** Called once for each request that left, when it ended. Each attempt counts. */
   readonly onRequest?: ((facts: RequestFacts) => void) | undefined;
-  /** An answer to a write that the classifier's table does not know. */
+  /** Called for an answer to a write that no row of the classifier matches. */
   readonly onUnseen?: (unseen: UnseenAnswer) => void;
 }
 
-/** A client of one server of the API. */
+/** Returns a client of one server of the API. */
 export function createPlatformClient(options: PlatformClientOptions): PlatformClient {
   const { name, url, clock, log } = options;
   const dialect = createDialect(options.dialect, options.remembered);
@@ -125,7 +125,7 @@ function clientOf(
   };
 }
 
-/** The range query of a region's metrics, until the server says that it has none. */
+/** Returns the range query of a region's metrics. It is not sent again after the server denied it. */
 function createSeriesRead(reader: Reader, dialect: DialectSetting): PlatformClient['regionSeries'] {
   let isMissing = dialect === 'documented';
   return async (region, { expression, start, end, stepSeconds }) => {
@@ -157,7 +157,7 @@ function writes(
   reader: Reader,
   dialect: DialectKnowledge,
 ): Pick<PlatformClient, 'requestHash' | 'send'> {
-  // The form follows what reads have proved, so a hash and the request it stands for are of one form.
+  // The form depends on proved capabilities, so that a hash and its request have the same form.
   const requestOf = (write: WriteRequest): PlatformRequest =>
     writeRequest(write, (listing) => dialect.state(listing) === 'yes');
 

@@ -15,17 +15,17 @@ interface ReadWorld {
   readonly url: string;
   readonly reader: Reader;
   readonly dialect: DialectKnowledge;
-  /** As the operator set it. */
+  /** The setting of the operator. */
   readonly setting: DialectSetting;
   readonly clock: Clock;
   readonly redact: Redact | undefined;
 }
 
-/** A server that never comes to the end of its list is not believed. */
+/** Maximum number of pages of a list. */
 const PAGES_MAX = 100;
 const UNREADABLE = { readable: false } as const;
 
-/** Reads what readings declare. Capabilities, pages and answers that are still good are looked after here. */
+/** Returns the read of declared readings, with their capabilities, pages and reusable answers. */
 export function createRead(world: ReadWorld): PlatformClient['read'] {
   const { dialect, redact = (text: string) => text } = world;
   const recently = rememberAnswers(world.clock);
@@ -42,7 +42,7 @@ export function createRead(world: ReadWorld): PlatformClient['read'] {
   };
 }
 
-/** Answers that will do for a while. */
+/** Returns a cache of answers that may be reused for a time. */
 function rememberAnswers(clock: Clock): <T>(goodForMs: number, key: string, ask: () => Promise<T>) => Promise<T> {
   const recent = new Map<string, { readonly askedMs: MonotonicMs; readonly answer: Promise<unknown> }>();
   return <T>(goodForMs: number, key: string, ask: () => Promise<T>) => {
@@ -63,7 +63,7 @@ interface ReadRequest<T> {
   readonly query: Readonly<Record<string, string>>;
 }
 
-/** @param decode of one page, where there are pages. */
+/** Requests a reading. @param decode decodes one page, if there are pages. */
 function ask<T, Decoded>(
   { world, reading, path, query }: ReadRequest<T>,
   decode: (json: unknown, where: string) => Decoded,
@@ -88,13 +88,13 @@ function ask<T, Decoded>(
         reading.otherwise === undefined
           ? unlisted(world, reading, answer, `GET ${world.url}${path}`)
           : reading.otherwise(refusalOf(answer), isProved);
-      // Only a reading of one record gives such an answer a value, and that has no pages.
+      // Only readings of one record, which has no pages, give such an answer a value.
       return meant === undefined ? undefined : { value: meant as Readable<Decoded> };
     },
   });
 }
 
-/** Only a denial of the address disproves a capability; undefined: the answer is an error. */
+/** Returns the meaning of an unsuccessful answer to a listing; undefined: it is an error. Only a denial disproves a capability. */
 function unlisted(
   { reader, dialect, setting }: ReadWorld,
   reading: Reading<unknown>,
@@ -108,7 +108,7 @@ function unlisted(
   }
   if (!deniesEndpoint(answer)) return undefined;
   if (reading.isExtended !== true) return UNREADABLE;
-  // Another server has no such endpoint either: that says nothing of the platform, and would be remembered of it.
+  // Another server lacks the endpoint too: that proves nothing about the platform, and must not be stored.
   if (isForeignRefusal(answer) && !reader.isProven()) return undefined;
   if (setting === 'extended') throw missingCapability(where, answer);
   dialect.found(reading, 'no');
@@ -131,7 +131,7 @@ async function allPages<T>(
     if (!answer.readable) return answer;
     const before = found.size;
     for (const record of answer.value.records) found.set(idOf(record as never), record);
-    // A page that brings nothing new is the end, whatever the total says: it may be counted while others delete.
+    // A page without new records is the end, whatever the total says: records may be deleted meanwhile.
     if (found.size >= answer.value.total || found.size === before) break;
   }
   return { readable: true, value: [...found.values()] as T };

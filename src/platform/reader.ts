@@ -17,11 +17,11 @@ export interface ReadCall<T> {
   /** `where` names the request for messages. */
   readonly decode: (json: unknown, where: string) => T;
   readonly expected: Expected;
-  /** Absent: that of the operator's limits. A read with one of its own is not repeated when it has passed. */
+  /** Absent: the timeout of the operator's limits. A read with its own timeout is not repeated after that. */
   readonly timeoutMs?: number | undefined;
   /** Absent: `LIST_BYTES_MAX`. */
   readonly answerBytesMax?: number;
-  /** What an answer that is no success means, where it means something; undefined: it is an error. */
+  /** Returns the meaning of an unsuccessful answer; undefined: it is an error. */
   readonly otherwise?: (answer: Answer) => { readonly value: T } | undefined;
 }
 
@@ -35,42 +35,42 @@ export interface ReaderWorld {
   readonly policy: RetryPolicy;
   readonly signal?: AbortSignal | undefined;
   readonly redact?: Redact | undefined;
-  /** A read that has a deadline of its own has gone unanswered for a while. */
+  /** Called for a read with its own deadline that takes long. */
   readonly onSlow?: ((slow: SlowRead) => void) | undefined;
 }
 
-/** A read that takes long, for people who wait. */
+/** A read that takes long, to be shown to waiting users. */
 export interface SlowRead {
   readonly operation: string;
   readonly path: string;
-  /** It is given up so long from now. */
+  /** Time until the read is cancelled. */
   readonly deadlineMs: number;
 }
 
-/** Shorter than this, nobody need be told. */
+/** A read that takes longer is reported as slow. */
 const SLOW_MS = 3_000;
 
 export interface Reader {
   /** @throws PortolanError with URL, status, code and message. */
   read<T>(call: ReadCall<T>): Promise<T>;
-  /** Whether any answer so far was one of the API's: before that, another server may answer at the address. */
+  /** Returns whether an answer so far was from the API. Before that, another server may answer at the address. */
   isProven(): boolean;
-  /** To be called when a write begins and when it ends: what was asked before it is no answer to a read after it. */
+  /** Must be called when a write begins and when it ends: a read after it must not share an earlier request. */
   writeHappened(): void;
 }
 
-/** Why the waiting for an answer ends. Without a reason of ours, each abort makes an exception with a stack. */
+/** The reason that ends the wait for an answer. Without it, each abort creates an exception with a stack. */
 const ANSWERED = new Error('the read was answered');
 
 /**
- * UTF-16 code units of an answer that takes some ms to parse, and as many to decode. The event loop turns before each, because
- * the rules of a thousand applications together take 100 ms.
+ * Length (UTF-16 code units) from which an answer is large. Parsing and decoding take some ms each, so the event loop turns before
+ * both: the rules of a thousand applications take 100 ms.
  */
 const LARGE_LENGTH = 256 * 1024;
 
 export const NO_QUERY: Readonly<Record<string, string>> = {};
 
-/** Reads with retries; two equal reads under way at the same time are one request. */
+/** Returns a reader with retries. Equal reads at the same time share one request. */
 export function createReader(world: ReaderWorld): Reader {
   const { url, clock } = world;
   const underWay = new Map<string, Promise<Answer>>();
@@ -86,7 +86,7 @@ export function createReader(world: ReaderWorld): Reader {
       if (isLarge) await clock.sleep(0);
       return answer;
     } catch (error) {
-      // Waiting for a turn ends with the signal's own reason, whatever the caller chose it to be.
+      // The wait for a turn rejects with the signal's reason, which may be any value.
       if (world.signal?.aborted === true) throw stopped(where);
       if (error instanceof TransportError) throw unanswered(where, error);
       throw error;
@@ -124,7 +124,7 @@ export function createReader(world: ReaderWorld): Reader {
 
 type Send = (request: PlatformRequest, hasTimeout: boolean) => Promise<PlatformResponse>;
 
-/** What hangs once hangs again: a read with a deadline of its own is not repeated when that has passed. */
+/** Returns the send with retries. A read with its own deadline is not repeated after that: it would probably hang again. */
 function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): Send {
   const retries = {
     clock,
@@ -132,7 +132,7 @@ function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): 
     policy,
     mayRetry: gate.budget.takeRetry,
     onRetry: (request: PlatformRequest, delayMs: number, why: string) =>
-      log.debug('read is tried again', { operation: request.operation, delayMs, why }),
+      log.debug('read is retried', { operation: request.operation, delayMs, why }),
   };
   const send = retryingReads((request) => gate.send(request), retries);
   const sendUnlessLate = retryingReads((request) => gate.send(request), { ...retries, retriesLate: false });
@@ -161,7 +161,7 @@ function once(
   { path, query }: PlatformRequest,
   ask: () => Promise<Answer>,
 ): Promise<Answer> {
-  // Building search parameters costs more than the rest of this; few reads have any.
+  // Building search parameters is expensive, and few reads have any.
   const key = query === NO_QUERY ? path : `${path}?${new URLSearchParams(query).toString()}`;
   const present = underWay.get(key);
   if (present !== undefined) return present;

@@ -3,10 +3,10 @@ import type { Reading } from '../model/reading.ts';
 import { decodeApplication, decodeApplicationSummaries, decodeCertificates, decodeComponents } from './decode.ts';
 
 const APPLICATION = ['app_id', 'ID', 'group_name'];
-/** The platform asks the cluster for the status of an application, and hangs for minutes where that does not answer. */
+/** Timeout for the status of an application: the platform asks the cluster, and hangs for minutes if that does not answer. */
 const STATUS_TIMEOUT_MS = 10_000;
 
-/** undefined: there is none. Only the very words say that: any other 404 is about the team, the region or the address. */
+/** Reads an application; undefined: it does not exist. Only the exact message proves that: other 404s are about the address. */
 export const getApplication: Reading<ApplicationRecord | undefined> = {
   operation: 'getApplication',
   segments: [],
@@ -18,7 +18,7 @@ export const getApplication: Reading<ApplicationRecord | undefined> = {
     status === 404 && isJson && msg === 'no found app' ? { readable: true, value: undefined } : undefined,
 };
 
-/** The applications of a team in a region. */
+/** Lists the applications of a team in a region. */
 export const listApplications: Reading<readonly ApplicationSummary[]> = {
   operation: 'listApplications',
   below: 'region',
@@ -28,7 +28,7 @@ export const listApplications: Reading<readonly ApplicationSummary[]> = {
   isExtended: true,
 };
 
-/** The components of an application, in the server's order, which means nothing. */
+/** Lists the components of an application, in arbitrary order. */
 export const listComponents: Reading<readonly ComponentRecord[]> = {
   operation: 'listComponents',
   segments: ['services'],
@@ -38,7 +38,7 @@ export const listComponents: Reading<readonly ComponentRecord[]> = {
 };
 
 /**
- * The certificates of a team. The listing has no keys; the address of one certificate has, so that nobody asks for that.
+ * Lists the certificates of a team. The listing does not contain keys. The address of one certificate does, so it is never read.
  */
 export const listCertificates: Reading<readonly CertificateRecord[]> = {
   operation: 'listCertificates',

@@ -2,51 +2,51 @@ import { recordOf, recordsOf } from './envelope.ts';
 import type { WireJson, WireObject } from './transport.ts';
 import { type Fields, isId, isRecord, withoutKeys } from './fields.ts';
 
-/** The values of a field, by the type that a table of records gives it. */
+/** The value of a field, by its type in a table. */
 interface Values {
   id: string;
   text: string;
   texts: readonly string[];
   integer: number;
-  /** An integer, or its decimal text: one number in both spellings. */
+  /** An integer, or its decimal text. */
   decimal: number;
-  /** A short text, or an integer that stands for it. */
+  /** A short text, or an integer, which is converted to a text. */
   code: string;
   port: number;
   flag: boolean;
-  /** Fractions too. */
+  /** Any number, also with a fraction. */
   number: number;
-  /** A text in one answer and a list in the next; JSON text here. */
+  /** A text or a list in answers; decoded to JSON text. */
   rewrites: string;
 }
 
 type StrictType = 'id' | 'text' | 'integer' | 'decimal' | 'code' | 'port' | 'flag';
 type LenientType = 'id' | 'text' | 'texts' | 'number' | 'flag' | 'rewrites';
 
-/** One field of a record: where an answer has it, and what a value of another type means. */
+/** One field of a record in answers. */
 export interface RecordField<Value> {
-  /** Names in the answer; the first that is present counts. */
+  /** Names in the answer; the first present one counts. */
   readonly wire: readonly [string, ...string[]];
   /**
-   * `decides`: a decision depends on the field, so another type is schema drift. `shown`: people read it at most, so
-   * another type counts as absent.
+   * `decides`: a decision depends on the field, so a value of another type is schema drift. `shown`: the field is only displayed, so
+   * a value of another type counts as absent.
    */
   readonly need: 'decides' | 'shown';
   readonly type: StrictType | LenientType;
-  /** The value of a field that is absent or null; undefined: the field must be there. */
+  /** The value of an absent or null field; undefined: the field is required. */
   readonly absent: Value | undefined;
   read(fields: Fields): Value;
 }
 
-/** How an answer's record is read, by the names of ours. */
+/** The fields of a record, by their names in Portolan. */
 export type RecordTable<Decoded> = { readonly [Name in keyof Decoded]: RecordField<Decoded[Name]> };
 
-/** What a table of fields decodes to. */
+/** The type to which a table of fields decodes. */
 export type Decoded<Table extends Readonly<Record<string, RecordField<unknown>>>> = {
   readonly [Name in keyof Table]: ReturnType<Table[Name]['read']>;
 };
 
-/** A field that a decision depends on. Without `absent` it must be there. */
+/** Returns a field on which a decision depends. Without `absent` it is required. */
 export function decides<Type extends StrictType, Absent extends Values[Type] | null = Values[Type]>(
   wire: string | readonly [string, ...string[]],
   type: Type,
@@ -67,7 +67,7 @@ export function decides<Type extends StrictType, Absent extends Values[Type] | n
   };
 }
 
-/** A field that is shown at most: a value of another type counts as absent. */
+/** Returns a field that is only displayed: a value of another type counts as absent. */
 export function shown<Type extends LenientType, Absent extends Values[Type] | null>(
   wire: string,
   type: Type,
@@ -78,7 +78,7 @@ export function shown<Type extends LenientType, Absent extends Values[Type] | nu
   return { wire: [wire], need: 'shown', type, absent, read };
 }
 
-/** A reader of records by their table. @throws PortolanError `platform/schema-drift` */
+/** Returns a reader of records by their table. @throws PortolanError `platform/schema-drift` */
 export function recordReader<Decoded>(table: RecordTable<Decoded>): (fields: Fields) => Decoded {
   const entries = Object.entries(table) as readonly [string, RecordField<unknown>][];
   return (fields) => {
@@ -88,13 +88,13 @@ export function recordReader<Decoded>(table: RecordTable<Decoded>): (fields: Fie
   };
 }
 
-/** A decoder of an answer with one such record. */
+/** Returns a decoder of an answer with one record. */
 export function recordDecoder<Decoded>(table: RecordTable<Decoded>): (json: unknown, where: string) => Decoded {
   const read = recordReader(table);
   return (json, where) => read(recordOf(json, where));
 }
 
-/** A decoder of an answer with a list of such records. */
+/** Returns a decoder of an answer with a list of records. */
 export function listDecoder<Decoded>(
   table: RecordTable<Decoded>,
 ): (json: unknown, where: string) => readonly Decoded[] {
@@ -102,7 +102,7 @@ export function listDecoder<Decoded>(
   return (json, where) => recordsOf(json, where).map(read);
 }
 
-/** A body with the values of these fields, by the table that answers are read by: under the documented name of each. */
+/** Returns a body with values under the documented names of their fields. */
 export function recordBody<Decoded>(
   table: RecordTable<Decoded>,
   values: Partial<Decoded & Readonly<Record<string, WireJson>>>,
@@ -114,7 +114,7 @@ export function recordBody<Decoded>(
   );
 }
 
-/** Returns the name that the record has; the last one, which is the documented name, where it has none. */
+/** Returns the name that the record has; otherwise the last one, which is the documented name. */
 function presentName(fields: Fields, names: readonly [string, ...string[]]): string {
   if (names.length === 1) return names[0];
   return names.find((name) => (fields.raw(name) ?? null) !== null) ?? names.at(-1) ?? names[0];
@@ -132,7 +132,7 @@ const words: Readonly<Record<StrictType, string>> = {
 
 const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
-/** null: not there, or not to be understood. */
+/** Readers of displayed fields; null: the value is absent or of another type. */
 const lenient: Readonly<Record<LenientType, (value: unknown) => unknown>> = {
   id: (value) => {
     const text = Number.isSafeInteger(value) ? String(value) : value;
@@ -153,7 +153,7 @@ function textOf(value: unknown): string | null {
   return typeof value === 'number' || typeof value === 'boolean' ? String(value) : null;
 }
 
-/** What is not of a rewrite's own fields stays out. */
+/** Returns rewrites as JSON text, without other fields. */
 function rewritesOf(value: unknown): string | null {
   if (!Array.isArray(value)) return textOf(value);
   const rewrites = value.flatMap((rewrite) =>

@@ -1,13 +1,12 @@
 import { type Decoded, decides, shown } from './record-fields.ts';
 
 /**
- * Every field that is read of every record, and whether a decision needs it. A field that is not named here never gets
- * out. A decision is what a plan, a guard, a proof or an outcome depends on: such a field is read strictly, and a wrong
- * one is schema drift. Everything else is read leniently, because an odd value in it must make no application
- * unmanageable: a server reports a share of a CPU as 23.4375.
+ * Every field that is read of every record. Other fields never leave the decoder. A field on which a plan, a guard, a proof or an
+ * outcome depends is read strictly: a value of another type is schema drift. Other fields are read leniently, because an odd value
+ * must not make an application unmanageable: a server reports a share of a CPU as 23.4375.
  */
 
-/** `ssl_ca_cert`, `cert_file`, `key_file` and `token` are left out on purpose: they are keys to the cluster. */
+/** The fields of a region, without its keys to the cluster: `ssl_ca_cert`, `cert_file`, `key_file` and `token`. */
 export const regionTable = {
   id: shown('region_id', 'id', null),
   name: decides('region_name', 'text'),
@@ -21,7 +20,7 @@ export const regionTable = {
   scope: shown('scope', 'text', null),
 };
 
-/** A server that cannot serialize the detail sends it raw: `app_id` as text, fractions, and times of another form. */
+/** The fields of an application. Some servers send them raw: `app_id` as a text, fractions, and other forms of times. */
 export const applicationTable = {
   appId: decides('app_id', 'decimal'),
   name: decides('group_name', 'text'),
@@ -56,7 +55,7 @@ export const summaryTable = {
   k8sApp: shown('k8s_app', 'text', null),
 };
 
-/** By allow-list: whatever else a server puts into its listing never gets out. */
+/** The fields of a certificate in the listing. */
 export const certificateTable = {
   id: decides('id', 'integer'),
   alias: decides('alias', 'text', ''),
@@ -72,7 +71,7 @@ export const componentTable = {
   displayName: decides('service_cname', 'text', null),
   installGroupId: decides('tenant_service_group_id', 'integer', null),
   k8sComponentName: decides('k8s_component_name', 'text', ''),
-  // What an upgrade changes, and nothing else shows.
+  // An upgrade changes the image, and nothing else shows the upgrade.
   image: decides('image', 'text', ''),
   tenantId: shown('tenant_id', 'id', ''),
   region: shown('service_region', 'text', ''),
@@ -110,7 +109,7 @@ export const componentTable = {
   oauthServiceId: shown('oauth_service_id', 'number', null),
 };
 
-/** The items of a component are read by their own table, and their samples by `decode-monitor.ts`. */
+/** The fields of a monitored component. Its items have their own table; `decode-monitor.ts` reads samples. */
 export const monitoredTable = {
   serviceId: decides('service_id', 'id'),
   componentName: shown('service_cname', 'text', ''),
@@ -127,12 +126,12 @@ export const seriesTable = {
   serviceId: decides('service_id', 'id'),
 };
 
-/** What a Prometheus answer says of its own form. */
+/** The form of a Prometheus answer. */
 export const monitorDataTable = {
   resultType: shown('resultType', 'text', null),
 };
 
-/** Certificates and keys of a region never leave the decoder. */
+/** A region, without its certificates and keys. */
 export type Region = Decoded<typeof regionTable>;
 
 /** `status`: `running`, `part_running`, `closed`. "closed" may also mean that the cluster could not be asked. */
@@ -141,15 +140,15 @@ export type ApplicationRecord = Decoded<typeof applicationTable>;
 /** One row of a team's application listing (extended dialect). */
 export type ApplicationSummary = Decoded<typeof summaryTable>;
 
-/** A certificate of a team, as the listing shows it: without its key, which nothing here ever asks for. */
+/** A certificate of a team in the listing, without its key, which Portolan never reads. */
 export type CertificateRecord = Decoded<typeof certificateTable>;
 
-/** A component. `installGroupId` tells those of one install from those of another; 0 or null for none. */
+/** A component. `installGroupId` identifies its install; 0 or null: it was not installed from a store. */
 export type ComponentRecord = Decoded<typeof componentTable>;
 
 /** One series of one monitoring item of one component. */
 export interface MonitorSeries {
-  /** `[epoch seconds, value]`; empty where the server lost the samples. */
+  /** `[epoch seconds, value]`; empty if the server lost the samples. */
   readonly samples: readonly (readonly [number, number])[];
 }
 
@@ -159,5 +158,5 @@ export type ComponentSeries = MonitorSeries & Decoded<typeof seriesTable>;
 export type MonitorItem = Decoded<typeof monitorItemTable> &
   Decoded<typeof monitorDataTable> & { readonly series: readonly MonitorSeries[] };
 
-/** `items`: null where the server sent null. */
+/** A monitored component. `items`: null if the server sent null. */
 export type ComponentMonitor = Decoded<typeof monitoredTable> & { readonly items: readonly MonitorItem[] | null };

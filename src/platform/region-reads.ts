@@ -22,12 +22,12 @@ const REGIONS = addressOf({}, 'platform', ['regions']);
 /** The server's own default is 10. */
 const PAGE_SIZE = 100;
 const PAGES_MAX = 100;
-/** The key of the listing of all regions: no team has this name. */
+/** The key of the listing of all regions; not a valid team name. */
 const ALL = '';
 
 /**
- * Returns the read of regions: the listing of all of them, or that of the team where the token lacks enterprise rights.
- * The refusal is remembered, so later questions ask for the team at once.
+ * Returns the read of regions: of all of them, or of the team if the token lacks enterprise rights. The refusal is stored, so that
+ * later reads request the regions of the team at once.
  */
 export function createRegionReads(url: string, reader: Reader, clock: Clock): ReadRegions {
   const listings = new Map<string, Listing>();
@@ -43,7 +43,7 @@ export function createRegionReads(url: string, reader: Reader, clock: Clock): Re
     if (known !== undefined && maxAgeMs > 0 && nowMs - known.askedMs <= maxAgeMs) return known.answer;
     const listing = { askedMs: nowMs, answer: ask() };
     listings.set(key, listing);
-    // A failure answers nobody who asks later.
+    // A failure is not reused.
     listing.answer.catch(() => {
       if (listings.get(key) === listing) listings.delete(key);
     });
@@ -77,7 +77,7 @@ export function createRegionReads(url: string, reader: Reader, clock: Clock): Re
   };
 }
 
-/** undefined: the server has no such listing. */
+/** Returns undefined if the server does not have the listing. */
 async function teamRegions(url: string, reader: Reader, team: string): Promise<readonly Region[] | undefined> {
   const path = addressOf({ team }, 'team', ['regions']);
   const found = new Map<string, Region>();
@@ -99,7 +99,7 @@ async function teamRegions(url: string, reader: Reader, team: string): Promise<r
   throw schemaDrift(`GET ${url}${path}`, 'regions', 'the whole list', [...found.values()]);
 }
 
-/** The platform's own refusal of a token without enterprise rights; a proxy's 403 has another form. */
+/** Returns whether the platform refused a token without enterprise rights; a proxy's 403 has another form. */
 function lacksRights({ status, isJson, code, json }: Answer): boolean {
   if (status !== 403 || !isJson || code !== 403) return false;
   return typeof json === 'object' && json !== null && 'error_type' in json && json.error_type === 'PermissionDenied';

@@ -1,13 +1,13 @@
 import { PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 
-/** Refuses a value before anything is sent. `what` names the field; a value that may be secret is left out of it. */
+/** Throws before anything is sent. `what` names the field; `value` is left out if it may be secret. */
 export function refuse(what: string, expected: string, value?: string | number): never {
   const shown = value === undefined ? '' : ` ${JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : value)}`;
   throw new PortolanError({
     code: 'platform/invalid-request',
     disposition: 'invalid',
-    message: `${what}${shown} is not a value the platform documents: expected ${expected}; nothing was sent`,
+    message: `${what}${shown} is not a value the platform documents: expected ${expected}. Nothing was sent.`,
     remedy: `Correct ${what} in the manifest.`,
   });
 }
@@ -19,7 +19,7 @@ export function checked<T extends string | number>(value: T, isValid: boolean, w
 
 const ID = /^[\w-]{1,64}$/;
 const SERVICE_NAME = /^[a-z](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-// C0, DEL and C1, line and paragraph separators: nothing a header, a path or a condition may hold.
+// C0, DEL and C1, line and paragraph separators: not valid in a header, a path or a condition.
 export const CONTROL = /[\u0000-\u001f\u007f-\u009f\u2028\u2029]/;
 
 export function checkedId(value: string, what: string): string {
@@ -41,13 +41,13 @@ export function checkedInteger(value: number, what: string, min = 0): number {
   return checked(value, isInteger, what, `an integer of ${min} or more`);
 }
 
-/** Text without control characters, never empty. */
+/** Returns a text that is not empty and has no control characters. */
 export function checkedText(value: string, what: string, lengthMax: number): string {
   const isText = value !== '' && value.length <= lengthMax && !CONTROL.test(value) && value.isWellFormed();
   return checked(value, isText, what, `1 to ${lengthMax} characters, without control characters`);
 }
 
-/** The length alone is looked at; the secret itself is revealed only where bytes are written. */
+/** Checks the length of a secret, which is revealed to others only when it is sent. */
 export function checkedSecret(secret: Secret, what: string, lengthMax: number): Secret {
   const { length } = secret.reveal();
   return length >= 1 && length <= lengthMax
@@ -55,7 +55,7 @@ export function checkedSecret(secret: Secret, what: string, lengthMax: number): 
     : refuse(`${what} (${secret.origin})`, `1 to ${lengthMax} characters`);
 }
 
-/** `true` where the text is an absolute http or https URL without a password. */
+/** Returns whether the text is an absolute http or https URL without a password. */
 export function isWebUrl(value: string): boolean {
   const url = URL.parse(value);
   return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';

@@ -4,11 +4,11 @@ import { Secret } from '../model/secret.ts';
 import { type PlatformRequest, RECORD_BYTES_MAX, type WireJson, type WireObject } from './transport.ts';
 import type { HasListing, WriteRequest } from './writes.ts';
 
-/** A real server gives a request up after about 75 s: waiting longer than that turns an unknown into an answer. */
+/** A real server aborts a request after about 75 s. A longer timeout gets its answer instead of an unknown outcome. */
 const WRITE_TIMEOUT_MS = 90_000;
 
 /**
- * The HTTP request of a write.
+ * Returns the HTTP request of a write.
  * @throws PortolanError `invalid` when a value is not a documented one.
  */
 export function writeRequest(write: WriteRequest, has: HasListing = () => true): PlatformRequest {
@@ -26,7 +26,7 @@ export function writeRequest(write: WriteRequest, has: HasListing = () => true):
   };
 }
 
-/** Hex SHA-256 over the canonical request, every secret left out: equal for equal requests, and safe to store. */
+/** Returns the hex SHA-256 of the canonical request without secrets: equal for equal requests, and safe to store. */
 export function hashOf(request: PlatformRequest): string {
   const { method, path, query, body } = request;
   const text = canonicalJson({ method, path, query, ...(body === undefined ? {} : { body: withoutSecrets(body) }) });

@@ -7,12 +7,12 @@ import { type PlatformRequest, type PlatformResponse, type Transport, TransportE
 export interface RetryPolicy {
   /** Retries after the first attempt. */
   readonly retriesMax: number;
-  /** From the first attempt on: a wait that would end later is not begun. */
+  /** Time from the first attempt; a wait that would end later is not begun. */
   readonly deadlineMs: number;
   /** Backoff after a failure. */
   readonly delayMsFirst: number;
   readonly delayMsMax: number;
-  /** Backoff after "too much", where the platform does not say how long. */
+  /** Backoff after throttling without `Retry-After`. */
   readonly throttledDelayMsFirst: number;
   readonly throttledDelayMsMax: number;
 }
@@ -26,14 +26,14 @@ export const defaultRetryPolicy: RetryPolicy = {
   throttledDelayMsMax: 60_000,
 };
 
-/** For whoever comes again by itself: what fails gives its place to others soon, and waits outside. */
+/** The policy of the daemon, which retries anyway: a failed read ends soon and frees its slot. */
 export const hastyRetryPolicy: RetryPolicy = { ...defaultRetryPolicy, retriesMax: 1, delayMsFirst: 50, delayMsMax: 50 };
 
 /**
- * How long to wait before retry number `attempt`: full-jitter exponential backoff.
+ * Returns the wait before retry number `attempt`: full-jitter exponential backoff.
  * @param attempt counts from 1.
  * @returns whole milliseconds in [0, delayMsMax).
- * @throws RangeError when `attempt` < 1: the caller's loop is wrong, and waiting 0 ms would hide it.
+ * @throws RangeError if `attempt` < 1, which is a mistake of the caller.
  * @see https://aws.amazon.com/blogs/architecture/exponential-backoff-and-jitter/ ("Full Jitter")
  */
 export function backoffMs(attempt: number, delayMsFirst: number, delayMsMax: number, random: Random): number {
@@ -45,20 +45,20 @@ const RETRY_AFTER_MS_MIN = 1_000;
 const RETRY_AFTER_MS_MAX = 600_000;
 
 /**
- * `Retry-After` in milliseconds from now, seconds or HTTP date, held within 1 s … 10 min so that neither a bad clock
- * nor an absurd figure stops us for a day. null: absent or unreadable.
+ * Returns `Retry-After` (seconds or an HTTP date) in milliseconds from now, limited to 1 s … 10 min, so that a wrong clock or
+ * value does not stop Portolan for a day. null: it is absent or invalid.
  */
 export function retryAfterMs(header: string | null, clock: Clock): number | null {
   const text = header?.trim() ?? '';
   const seconds = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
-  // A date starts with the name of a day; Date.parse takes far more than that, bare numbers too.
+  // A date starts with the name of a day. Date.parse accepts more than that, such as numbers.
   const date = /^[A-Za-z]{3}/.test(text) ? Date.parse(text) : Number.NaN;
   const ms = Number.isNaN(seconds) ? date - clock.now() : seconds * 1000;
   if (Number.isNaN(ms)) return null;
   return Math.min(RETRY_AFTER_MS_MAX, Math.max(RETRY_AFTER_MS_MIN, ms));
 }
 
-/** The platform says "too much": 429, 503 with `Retry-After`, or the 409 that a real server answers in its place. */
+/** Returns whether the platform throttled a request: 429, 503 with `Retry-After`, or the 409 of a real server. */
 export function isThrottled(answer: Answer, response: PlatformResponse): boolean {
   if (answer.status === 429) return true;
   if (answer.status === 503) return response.retryAfter !== null;
@@ -85,7 +85,7 @@ function isLate({ failure, code }: TransportError): boolean {
   return failure === 'ambiguous' && code === 'ETIMEDOUT';
 }
 
-/** An answer that a later attempt may better. It never gets out of this file. */
+/** An answer that a retry may improve. It is used only in this file. */
 class PassingAnswer extends Error {
   readonly response: PlatformResponse;
   readonly isThrottled: boolean;
@@ -101,16 +101,16 @@ export interface RetryWorld {
   readonly clock: Clock;
   readonly random: Random;
   readonly policy: RetryPolicy;
-  /** Asked before each retry; false gives up, because retries must stay a small share of all requests. */
+  /** Called before each retry; false: no retry, because retries must stay a small share of all requests. */
   readonly mayRetry: () => boolean;
-  /** false: a read that was sent and not answered in time is not repeated. */
+  /** false: a read that timed out is not repeated. */
   readonly retriesLate?: boolean;
   readonly onRetry?: (request: PlatformRequest, delayMs: number, why: string) => void;
 }
 
 /**
- * A transport that repeats reads. A write passes through once: repeating one may do it twice.
- * Resolves with the last answer, whatever its status, when the attempts are used up.
+ * Returns a transport that retries reads. Writes are sent once, because a repetition may do them twice. Resolves with the last
+ * answer, whatever its status, after the last attempt.
  */
 export function retryingReads(transport: Transport, world: RetryWorld): Transport {
   return async (request) => (request.isRead ? await retried(transport, request, world) : await transport(request));
@@ -131,10 +131,10 @@ async function retried(transport: Transport, request: PlatformRequest, world: Re
   try {
     return await first;
   } catch {
-    // Most reads go well at once and need nothing more. Failed, it is p-retry's first attempt.
+    // Most reads succeed at once. A failed one counts as p-retry's first attempt.
   }
   try {
-    // No timer of p-retry's own: with `minTimeout: 0` it sets none, and `shouldRetry` sleeps on our clock.
+    // With `minTimeout: 0`, p-retry sets no timer, and `shouldRetry` sleeps on the injected clock.
     return await pRetry((number) => (number === 1 ? first : attempt()), {
       retries: policy.retriesMax,
       minTimeout: 0,
@@ -153,12 +153,12 @@ async function retried(transport: Transport, request: PlatformRequest, world: Re
   }
 }
 
-/** A 2xx list may be long: it is parsed once, by its decoder. */
+/** Parses an unsuccessful answer. A successful one may be long, and only its decoder parses it. */
 function parseWhereNeeded(response: PlatformResponse): Answer | undefined {
   return response.status >= 400 ? parseAnswer(response) : undefined;
 }
 
-/** null: not worth another attempt. */
+/** Returns the wait before the next attempt; null: no further attempt. */
 function delayBefore(attempt: number, error: Error, world: RetryWorld): number | null {
   const { policy, random, clock } = world;
   if (error instanceof PassingAnswer) {

@@ -1,6 +1,6 @@
 import type { Secret } from '../model/secret.ts';
 
-/** JSON that may hold secrets: they are revealed only when the bytes are written, and left out of every hash. */
+/** JSON that may contain secrets. They are revealed only when bytes are written, and left out of hashes. */
 export type WireJson = string | number | boolean | null | Secret | readonly WireJson[] | WireObject;
 export interface WireObject {
   readonly [key: string]: WireJson | undefined;
@@ -11,7 +11,7 @@ export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'DELETE';
 export const RECORD_BYTES_MAX = 4 * 1024 * 1024;
 export const LIST_BYTES_MAX = 64 * 1024 * 1024;
 
-/** One HTTP request to the platform, before it meets a socket. */
+/** One HTTP request to the platform. */
 export interface PlatformRequest {
   /** Name of the operation, for budgets, metrics, messages and fault rules. */
   readonly operation: string;
@@ -19,24 +19,24 @@ export interface PlatformRequest {
   /** Absolute path, every segment percent-encoded, no query: `/openapi/v1/regions`. */
   readonly path: string;
   readonly query: Readonly<Record<string, string>>;
-  /** Sent as JSON; absent means no body. */
+  /** Sent as JSON; absent: no body. */
   readonly body?: WireObject;
   /** false: one attempt on a fresh socket, no redirect. */
   readonly isRead: boolean;
   readonly timeoutMs: number;
-  /** The longest answer that is read; a longer one is a failure, not a truncated list. Absent: `RECORD_BYTES_MAX`. */
+  /** Maximum length of the answer; a longer one is a failure, not a truncated list. Absent: `RECORD_BYTES_MAX`. */
   readonly answerBytesMax?: number;
   readonly signal?: AbortSignal;
 }
 
-/** What came back, whatever its status. The body is the decoded text, whole and at most the size limit. */
+/** An answer of any status. The body is the complete decoded text. */
 export interface PlatformResponse {
   readonly status: number;
   readonly contentType: string | null;
   /** The raw `Retry-After`. */
   readonly retryAfter: string | null;
   readonly body: string;
-  /** What the body says, from a transport that has parsed it already: a simulation asks for the same again and again. */
+  /** The parsed body, from a transport that has it: a simulation repeats equal requests. */
   readonly json?: unknown;
 }
 
@@ -46,7 +46,7 @@ export interface PlatformResponse {
  */
 export type Transport = (request: PlatformRequest) => Promise<PlatformResponse>;
 
-/** `unsent`: provably no byte of the request left (refused, DNS, TLS). `ambiguous`: it may have been handled. */
+/** `unsent`: provably no byte of the request left (refused, DNS, TLS). `ambiguous`: the server may have handled it. */
 export type TransportFailure = 'unsent' | 'ambiguous';
 
 export class TransportError extends Error {

@@ -3,7 +3,7 @@ import { PortolanError } from '../model/errors.ts';
 export interface CheckedUrl {
   /** Without a slash at the end. */
   readonly url: string;
-  /** Something that an operator should hear once: the token travels in the clear. */
+  /** A warning to report once: the token is sent unencrypted. */
   readonly warning: string | null;
 }
 
@@ -14,8 +14,8 @@ function refuse(message: string, remedy: string): never {
 const LOOPBACK = /^(?:localhost|.+\.localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
 /**
- * Checks the base URL of a platform. `http://` is refused for anything but loopback unless the operator allows it,
- * because the token would be readable on the way.
+ * Checks the base URL of a platform. `http://` is refused except for loopback, unless the operator allows it, because the token
+ * would be readable in the network.
  * @throws PortolanError `platform/invalid-url`
  */
 export function checkPlatformUrl(text: string, allowPlainHttp = false): CheckedUrl {
@@ -29,7 +29,7 @@ export function checkPlatformUrl(text: string, allowPlainHttp = false): CheckedU
   if (url.username !== '' || url.password !== '') {
     return refuse(
       `the platform’s url for ${url.host} holds a user name or password`,
-      'Take it out of spec.url and refer to the credential in spec.auth.value.',
+      'Remove it from spec.url and refer to the credential in spec.auth.value.',
     );
   }
   if (url.search !== '' || url.hash !== '') {
@@ -54,9 +54,8 @@ export function checkPlatformUrl(text: string, allowPlainHttp = false): CheckedU
 }
 
 /**
- * Returns the one spelling of a base URL, by which two of them are compared: case of the scheme and the host, a dot at
- * the end of the host, the default port, slashes at the end and needless percent-encoding make no difference. The
- * scheme, the port and the path do.
+ * Returns the canonical form of a base URL, for comparisons. The case of scheme and host, a dot at the end of the host, the default
+ * port, slashes at the end and needless percent-encoding do not matter. Scheme, port and path do.
  */
 export function canonicalUrl(text: string): string {
   const url = new URL(text);

@@ -3,16 +3,16 @@ import { integer, objectOf, type Schema, text, type TypeOf } from '../model/sche
 
 const businessCode: Schema<number> = { type: 'integer' };
 
-/** A message is one of the transport, or `msg`, and `msg_show` behind it where it says more; `code` is that of the envelope. */
+/** A message of the transport, or `msg`, followed by `msg_show` if that differs; `code` is that of the envelope. */
 export const answerSchema = objectOf('What the platform answered, in a few safe words.', {
   'status?': integer('Absent: no answer came.', { minimum: 0 }),
   'code?': businessCode,
   message: text,
 });
-/** An answer in a few safe words: no body, no trace, at most 300 characters of message. */
+/** A safe summary of an answer: no body, no stack trace, at most 300 characters of message. */
 export type AnswerSummary = TypeOf<typeof answerSchema>;
 
-/** An answer on one line: `HTTP 400, code 20400: the message`. */
+/** Returns an answer on one line: `HTTP 400, code 20400: the message`. */
 export function answerText({ status, code, message }: AnswerSummary): string {
   const facts = [
     ...(status === undefined ? [] : [`HTTP ${status}`]),
@@ -21,26 +21,26 @@ export function answerText({ status, code, message }: AnswerSummary): string {
   return facts.length === 0 ? message : `${facts.join(', ')}: ${message}`;
 }
 
-/** What an applied write proved. `none`: nothing else. Others have fields of their own, which only their kind reads. */
+/** The evidence in the answer to an applied write. `none`: no further evidence. Other types have fields that their kind reads. */
 export interface WriteEvidence {
   readonly type: string;
 }
 
-/** Did it happen? Unknown unless proved. The table behind it is `classifier-table.json`. */
+/** The conclusion whether a write was done: unknown unless proved, by the rows of `classifier-table.json` and the kinds. */
 export type Verdict =
   | { readonly verdict: 'applied'; readonly answer: AnswerSummary; readonly evidence: WriteEvidence }
   | {
       readonly verdict: 'rejected';
       readonly answer: AnswerSummary;
       readonly reason: RejectionReason;
-      /** The answer is not proof enough for this write: reading the platform must confirm it. */
+      /** The answer does not suffice as a proof for this write: an observation must confirm it. */
       readonly needsObservation?: true;
     }
   | { readonly verdict: 'exists'; readonly answer: AnswerSummary }
   | { readonly verdict: 'throttled'; readonly answer: AnswerSummary; readonly retryAfterMs: number | null }
   | { readonly verdict: 'unknown'; readonly answer: AnswerSummary };
 
-/** Why a write was refused, as far as a caller reacts differently. `unsent`: no byte left. */
+/** The reason of a refusal, as far as callers distinguish them. `unsent`: no byte left. */
 export type RejectionReason =
   | 'unsent'
   | 'credentials'
@@ -58,16 +58,16 @@ export type RejectionReason =
   | 'rolled-back';
 
 /**
- * What the verdict of a row needs before it is believed: the answer alone, or an observation that confirms it. `none`: for
- * this class the answer proves nothing.
+ * The proof that the verdict of a row needs: the answer alone, or an observation that confirms it. `none`: the answer proves nothing
+ * for this class.
  */
 export type Proof = 'answer' | 'observation' | 'none';
 
-/** One row of `classifier-table.json`, or of a kind's `answers.json`: every condition that is present must hold. */
+/** One row of `classifier-table.json` or of a kind's `answers.json`. All conditions that it has must hold. */
 export type ClassifierRow = {
   readonly id: string;
   readonly operations?: readonly string[];
-  /** A condition of the request, which its declaration decides. */
+  /** The name of a condition of the request, which its declaration decides. */
   readonly when?: string;
   readonly status: readonly number[];
   readonly code?: readonly number[];
@@ -79,11 +79,11 @@ export type ClassifierRow = {
   readonly shown?: readonly string[];
   /** The answer has a `Retry-After`. */
   readonly retryAfter?: true;
-  /** The body is an error in the platform's own shape: a proxy that filters answers may return the same status after the effect. */
+  /** The body has the platform's form of an error: a proxy may return the same status after the effect. */
   readonly own?: true;
-  /** Decides before every row without it; among equals, the rows of the kind decide before the platform's. */
+  /** The row takes precedence over rows without it; among equals, the kind's rows take precedence. */
   readonly first?: true;
-  /** By class of write; every class that the row's operations have. */
+  /** The proof by class of write, for every class of the row's operations. */
   readonly proof: Readonly<Partial<Record<WriteClass, Proof>>>;
   readonly why: string;
 } & (

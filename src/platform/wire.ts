@@ -1,7 +1,7 @@
 import { Secret, SECRET_MASK } from '../model/secret.ts';
 import type { WireJson } from './transport.ts';
 
-/** Plain JSON with the secrets in it: it exists between here and the socket only. */
+/** Returns plain JSON with revealed secrets, to be sent at once. */
 export function revealed(value: WireJson): unknown {
   if (value instanceof Secret) return value.reveal();
   if (value === null || typeof value !== 'object') return value;
@@ -11,7 +11,7 @@ export function revealed(value: WireJson): unknown {
   );
 }
 
-/** Every secret of a body, so that its echo can be kept out of the answer. */
+/** Returns every secret in a body, so that it can be masked in the answer. */
 export function secretsIn(value: WireJson | undefined): readonly Secret[] {
   if (value instanceof Secret) return [value];
   if (value === undefined || value === null || typeof value !== 'object') return [];
@@ -20,10 +20,10 @@ export function secretsIn(value: WireJson | undefined): readonly Secret[] {
 
 const SECRET_LENGTH_MIN = 8;
 
-/** How a server may quote each secret. The token is in every request, and most of its forms are one and the same. */
+/** The forms in which a server may quote each secret. The token is in every request, so its forms are cached. */
 const echoes = new WeakMap<Secret, readonly string[]>();
 
-/** Servers quote what they were sent. Shorter values than eight characters would take ordinary words with them. */
+/** Masks secrets in a body, because servers quote requests. Secrets below eight characters might match ordinary words. */
 export function withoutEchoes(body: string, secrets: readonly Secret[]): string {
   let clean = body;
   for (const secret of secrets) {

@@ -4,20 +4,20 @@ import type { Answer } from './answer.ts';
 import type { HttpMethod, WireObject } from './transport.ts';
 import type { ClassifierRow, WriteEvidence } from './verdict.ts';
 
-/** Where an application is, as paths need it. */
+/** The parts of an application's address. */
 export type AppAddress = Place;
 
-/** Whether the server is known to have a listing: which form of a body it takes may follow from that. */
+/** Returns whether the server is known to have a listing. The form of a body may depend on that. */
 export type HasListing = (listing: Reading<unknown>) => boolean;
 
-/** What a request says, besides what all requests of its operation have in common. */
+/** The path, query and body of a request. */
 export interface RequestContent {
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: WireObject;
 }
 
-/** An operation that changes something: how it is sent, what a repetition would do, and what its answer proves. */
+/** A write operation: its request, the effect of a repetition, and the conclusions from its answer. */
 export interface WriteDeclaration<Values> {
   readonly method: HttpMethod;
   readonly class: WriteClass;
@@ -28,20 +28,20 @@ export interface WriteDeclaration<Values> {
   /** @throws PortolanError `invalid` when a value is not a documented one. */
   request(values: Values, has: HasListing): RequestContent;
   /**
-   * Returns the evidence of a successful answer, or why the answer is none.
-   * @throws PortolanError `platform/schema-drift` where the answer proves nothing.
+   * Returns the evidence in a successful answer, or why it has none.
+   * @throws PortolanError `platform/schema-drift` if the answer proves nothing.
    */
   evidence(answer: Answer, values: Values): WriteEvidence | string;
   /**
-   * What other answers prove. Of the rows that fit, those marked `first` decide first, whoever has them; then those here, then
-   * those of `classifier-table.json`.
+   * Rows for other answers. Matching rows marked `first` take precedence, followed by these rows and those of
+   * `classifier-table.json`.
    */
   readonly rows?: readonly ClassifierRow[];
-  /** Decides the conditions that the rows name with `when`. */
+  /** The conditions that the rows name with `when`. */
   readonly conditions?: Readonly<Record<string, (values: Values) => boolean>>;
 }
 
-/** A mutating request: the values of an operation, and its declaration, which is only given back those values. */
+/** A write: the values of an operation and its declaration, which receives only these values. */
 export interface WriteRequest {
   /** Name in metrics, intents and messages: `addPort`. */
   readonly operation: string;
@@ -56,5 +56,5 @@ export function defineWrite<Values extends object>(
   return (values) => ({ ...values, operation, declared });
 }
 
-/** Evidence that says nothing but that the write was done. */
+/** Evidence only that the write was done. */
 export const NO_EVIDENCE: WriteEvidence = { type: 'none' };

@@ -124,7 +124,7 @@ test('a change of a target state is set aside: the next plan compares again', as
   const intent = await leftBehind(world, portAction('open_inner'));
   world.clock.advance(timing.settleTargetStateMs);
   expect(await resolve(world, [intent], [{}])).toEqual({ decided: true, pending: [] });
-  const evidence = 'a repetition does no harm; the ports are read and compared again';
+  const evidence = 'the request can be repeated safely; the ports are read and compared again';
   expect(world.intents()).toMatchObject([
     { state: 'superseded', outcome: { resolution: 'superseded', evidence }, resolvedBy: 'observation' },
   ]);
@@ -342,7 +342,7 @@ test('a refusal that observation contradicts once is dropped for good', async ()
     application: async () => ({ status: 'running', componentCount, runningComponentCount: 0 }),
   });
   const [held] = (await resolve(world, [intent], [counting(2)])).pending;
-  expect(held).toMatchObject({ state: 'held', evidence: expect.stringContaining('and yet the application had 1') });
+  expect(held).toMatchObject({ state: 'held', evidence: expect.stringContaining('but the application had 1') });
   const [now] = world.intents();
   expect(now).toMatchObject({ state: 'unknown', outcome: { status: 403, code: 403, message: 'no' } });
   expect(now?.outcome).not.toHaveProperty('refused');

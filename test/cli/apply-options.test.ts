@@ -12,8 +12,10 @@ test('--target does one resource and leaves the rest, drift included', async () 
   // Its rule opens the port by being created; opened by itself, the port would be published under a default domain.
   const one = await scene.run('apply', ['--target', 'Component/shop-web']);
   expect(one.code).toBe(4);
-  expect(one.out).toContain('outer access of port 8080 is to be opened by creating HttpGatewayRule/www');
-  expect(one.out).toContain('name it with --target too');
+  expect(one.out).toContain(
+    'outer access of port 8080 stays closed: the creation of HttpGatewayRule/www should open it',
+  );
+  expect(one.out).toContain('add it to --target');
   expect(scene.traffic().writes.toSorted()).toEqual(['addPort', 'updatePort']);
   const two = await scene.run('apply', ['--target', 'Component/shop-web', '--target', 'HttpGatewayRule/www']);
   expect(two.code, two.out).toBe(0);

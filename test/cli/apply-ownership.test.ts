@@ -39,7 +39,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     scene.write('a.yaml', shop(install('base', '', 'annotations: { portolan/moved-from: db }')));
     const moved = await scene.run('apply');
     expect(moved.code).toBe(0);
-    expect(moved.out).toContain('StoreInstall/db is on record under its new name StoreInstall/base');
+    expect(moved.out).toContain('StoreInstall/db is recorded under its new name StoreInstall/base');
     expect(moved.out).not.toContain('no longer');
     expect(scene.traffic().writes).toEqual([]);
     // The annotation may stay or go.
@@ -82,7 +82,7 @@ test('an install that somebody else made is held, and adopted with its component
   expect(held.out).toContain('already has an install of model 0a1b2c that this ledger does not know');
   const adopted = await scene.run('apply', ['--adopt']);
   expect(adopted.code).toBe(0);
-  expect(adopted.out).toContain('StoreInstall/db is adopted as it is, with 1 components');
+  expect(adopted.out).toContain('StoreInstall/db is adopted unchanged, with 1 components');
   expect((await scene.run('apply')).code).toBe(0);
   expect(scene.traffic().writes).toEqual([]);
 });

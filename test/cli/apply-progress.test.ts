@@ -37,7 +37,7 @@ test('an apply on a terminal leaves the plan, a line for each outcome, the accou
   ]);
   // What logs said meanwhile stands above, whole.
   expect(
-    screen.lines.filter((line) => /^debug {2}read is tried again {2}operation=listPorts .*503/.test(line)),
+    screen.lines.filter((line) => /^debug {2}read is retried {2}operation=listPorts .*503/.test(line)),
   ).toHaveLength(1);
   expect(screen.lines.join('\n')).not.toMatch(/look \d|apply \d|looking/);
 });

@@ -20,7 +20,7 @@ test('extended: a rule that git no longer names stays and is named, until --prun
   const without = await scene.run('apply');
   expect(without.code).toBe(0);
   expect(without.out).toContain(
-    'rule b.example.com/ is no longer in the source; it stays, and apply --prune would delete it',
+    'rule b.example.com/ was removed from the source; it stays, and apply --prune would delete it',
   );
   expect(scene.traffic().writes).toEqual([]);
   const targeted = await scene.run('apply', ['--prune', '--target', 'Component/shop-web']);
@@ -71,7 +71,7 @@ test('portolan/prune: keep outlives its manifest, and the deletion of the port b
   scene.write('a.yaml', shop(web('ports: []\nunlistedPorts: delete')));
   const held = await scene.run('apply', ['--prune']);
   expect(held.code).toBe(4);
-  expect(held.out).toContain('unlisted port 8080 is not deleted: it would take a.example.com/ along');
+  expect(held.out).toContain('unlisted port 8080 is not deleted: that would also delete a.example.com/');
   expect(domains(scene)).toEqual(['a.example.com']);
   expect(scene.port(demo.webServiceId, 8080)).toBeDefined();
   expect(scene.port(demo.webServiceId, 9000)).toBeUndefined();
@@ -150,7 +150,7 @@ test('an install is never removed, whatever git says', async () => {
   scene.traffic();
   scene.write('a.yaml', shop());
   const run = await scene.run('apply', ['--prune']);
-  expect(run.out).toContain('StoreInstall/db is no longer in the source; installs are never removed');
+  expect(run.out).toContain('StoreInstall/db was removed from the source; installs are never removed');
   expect(scene.traffic().writes).toEqual([]);
   expect([...scene.sandbox.state.installs.all()]).toHaveLength(1);
 });

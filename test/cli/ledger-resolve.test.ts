@@ -142,7 +142,7 @@ test('a platform that is named and silent is no platform without components', as
   expect(silent).toMatchObject({ code: 5, out: '', err: expect.stringContaining('--offline') });
   expect(await place.doubts()).toEqual([id]);
   const offline = await place.resolve(id, '--applied', '--reason', 'seen', '--id', '7', '--offline');
-  expect(offline).toMatchObject({ code: 0, err: expect.stringContaining('no platform was asked') });
+  expect(offline).toMatchObject({ code: 0, err: expect.stringContaining('no platform is configured') });
   expect(await place.list()).toMatchObject({ intents: [], objects: [{ remoteId: '7' }] });
 });
 
@@ -270,7 +270,7 @@ spec: { application: shop, component: shop-web, port: 8080, domain: new.example.
     });
 
   rules();
-  expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('say --not-applied') });
+  expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('use --not-applied') });
   rules({ ...made, weight: 70 });
   expect(await applied()).toMatchObject({ code: 3, err: expect.stringContaining('weight is not what was sent') });
   rules(made, { ...made, id: 'f'.repeat(32), row: made.row + 1 });

@@ -70,6 +70,6 @@ test('a status that hangs is waited for no longer than its deadline, once, and p
   expect(err).toContain(
     'wait  for the status of an application (GET /openapi/v1/teams/team-1/regions/region-1/apps/1)',
   );
-  expect(out).toContain('no whole answer within 9000 ms');
+  expect(out).toContain('timed out after 9000 ms');
   expect(scene.traffic().reads.filter((read) => read === 'getApplication').length).toBeLessThanOrEqual(1);
 });

@@ -43,6 +43,6 @@ test.for([
   const { client, sent } = clientOf(() => jsonResponse(200, { echo: '' }));
   const error: unknown = await client.read(reading, place).catch((reason: unknown) => reason);
   expect(error).toMatchObject({ code: 'platform/invalid-request', disposition: 'invalid' });
-  expect((error as Error).message).toContain('nothing was sent');
+  expect((error as Error).message).toContain('Nothing was sent');
   expect(sent).toEqual([]);
 });

@@ -251,7 +251,7 @@ test.for(wrong)('%s that is no documented value is refused', ([, write]) => {
   }
   expect(thrown).toBeInstanceOf(PortolanError);
   expect(thrown).toMatchObject({ code: 'platform/invalid-request', disposition: 'invalid' });
-  expect((thrown as PortolanError).message).toContain('nothing was sent');
+  expect((thrown as PortolanError).message).toContain('Nothing was sent');
   expect((thrown as PortolanError).message).not.toContain('kkkk');
 });
 

@@ -219,7 +219,7 @@ test.for([
   const [hold] = ended(await world.pass(work)).plan.holds;
   expect(hold?.code).toBe('install/not-alone');
   expect(hold?.message).toContain(words);
-  expect(hold?.message).toContain('a person, may have installed something or moved a component here');
+  expect(hold?.message).toContain('a person, may have installed or moved a component into this application');
 });
 
 test.for(['documented', 'extended'] as const)(

@@ -2,14 +2,14 @@ import type { Resource } from '../../model/resource.ts';
 import type { Identity, OtherResources } from '../kind.ts';
 import type { ApplicationSpec } from './spec.ts';
 
-/** Where an application is on the platform, as far as a manifest can say; equal text means the same application. */
+/** Returns a text that identifies an application by what its manifest says; equal texts mean the same application. */
 export function applicationKey(spec: ApplicationSpec): string {
   return `${spec.platform}/${spec.team}/${spec.region}/${spec.appId ?? spec.app}`;
 }
 
 /**
- * The spec of an Application by name.
- * @returns `undefined` if there is none, or if it has faults of its own: then nothing can be concluded from it.
+ * Returns the spec of an Application by name; undefined if there is none, or if it has faults: then nothing can be concluded
+ * from it.
  */
 export function applicationOf(set: OtherResources, name: string): ApplicationSpec | undefined {
   return set.get(`Application/${name}`)?.spec as ApplicationSpec | undefined;

@@ -30,10 +30,10 @@ const healthThreshold = objectOf(
   { anyOf: [{ required: ['min'] }, { required: ['max'] }] },
 );
 
-/** What a monitoring series must be like after a change, for the application to count as healthy. */
+/** Bounds of a monitoring series after a change, within which the application counts as healthy. */
 export type HealthThreshold = TypeOf<typeof healthThreshold>;
 
-/** JSON Schema of `spec:` of a `kind: Application` manifest. It anchors the others and creates nothing. */
+/** JSON Schema of `spec:` of a `kind: Application` manifest. The other documents refer to it. It creates nothing. */
 export const applicationSchema = objectOf(
   'Which application of the platform the other documents mean. Creates and changes nothing.',
   {

@@ -102,7 +102,7 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
   }
 }
 
-/** The port's row before the write; null where it does not exist. */
+/** Returns the values of the port before the write; null if it does not exist. */
 function preimage(step: ComponentStep, live: ComponentLive | undefined): Json {
   if (live?.type !== 'observed') return null;
   const row = live.ports?.find((port) => port.port === step.port);
@@ -122,11 +122,11 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
       ...(step.type === 'open_outer' && step.temporary !== true ? { opened: true } : {}),
       ...(isNew && step.listed !== undefined ? { listed: step.listed } : {}),
     },
-    // The row of a creation that was refused before says nothing of the port that is there now.
+    // A row of a refused creation does not describe the port that exists now.
     origin: isNew && prior?.state === 'gone' ? 'created' : (prior?.origin ?? (isNew ? 'created' : 'observed')),
     state: 'present',
     lastApplied: { ...prior?.lastApplied, ...assertedBy(step) },
-    // What is owed is paid when it is seen to be open, not when that was accepted.
+    // An obligation ends when the port is observed open, not when the platform accepts the request.
     obligation: prior?.obligation ?? null,
   };
 }
@@ -143,7 +143,7 @@ function namedComponent(serviceId: string, serviceName: string, prior: OwnedObje
   };
 }
 
-/** What a step asserted for good; a temporary one asserts nothing. */
+/** Returns the fields that a step sets permanently; a temporary step sets none. */
 function assertedBy(step: ComponentStep): JsonObject {
   switch (step.type) {
     case 'add_port':
@@ -166,12 +166,15 @@ function assertedBy(step: ComponentStep): JsonObject {
   }
 }
 
-/** Everything but adding is target-state: nothing to decide, the next plan compares again. */
+/** Decides an addition by the listing of ports. Every other step is repeatable: the next plan compares again. */
 async function resolve(step: ComponentStep, context: ResolveContext): Promise<Resolution> {
   if (step.type !== 'add_port')
-    return { type: 'superseded', evidence: 'a repetition does no harm; the ports are read and compared again' };
+    return {
+      type: 'superseded',
+      evidence: 'the request can be repeated safely; the ports are read and compared again',
+    };
   const ports = await portsOf(context.reader, step.serviceId);
-  if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} is not there any more` };
+  if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} does not exist any more` };
   const row: PortRecord | undefined = ports.find((port) => port.port === step.port);
   if (row === undefined) return absentSoFar(`port ${step.port} is not in the listing of ${ports.length} ports`);
   const recording = applied(step, seenDone(context));
@@ -180,8 +183,8 @@ async function resolve(step: ComponentStep, context: ResolveContext): Promise<Re
 }
 
 /**
- * A change of protocol while outer is open is refused, or leaves a broken port behind. Where outer was open when the plan was
- * made, only a reading proves that it is closed.
+ * Prevents a change of protocol while outer access is open: the platform refuses it, or leaves a broken port. If outer access
+ * was open when the plan was made, only a reading proves that it is closed.
  */
 async function obstacle(
   step: ComponentStep,
@@ -204,7 +207,7 @@ async function appliedManually(step: ComponentStep, context: ManualContext): Pro
 
 const REACHES: readonly ComponentStep['type'][] = ['open_outer', 'close_outer', 'change_protocol', 'delete_port'];
 
-/** Opening and closing outer makes, enables and disables rules and endpoints; deleting a port takes its rules along. */
+/** Opening and closing outer access creates, enables and disables rules and endpoints; deleting a port deletes its rules. */
 function touches(step: ComponentStep): readonly ScopeReading[] {
   const rules = REACHES.includes(step.type) && step.type !== 'change_protocol';
   return [
@@ -214,7 +217,7 @@ function touches(step: ComponentStep): readonly ScopeReading[] {
   ];
 }
 
-/** Every request that ports need. */
+/** Reads and writes of ports. */
 export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentStep, Withdrawal> = {
   observe,
   observeWithdrawn: observeWithdrawal,

@@ -5,7 +5,7 @@ import { repeats } from '../problems.ts';
 import type { StoreInstallSpec } from '../store-install/spec.ts';
 import type { ComponentSpec, PortSpec } from './spec.ts';
 
-/** Rules within one Component, and against the StoreInstall that it comes from. */
+/** Checks one Component, also against the StoreInstall that it comes from. */
 export function checkComponent(resource: Resource<ComponentSpec>, set: OtherResources): readonly SpecProblem[] {
   const { spec } = resource;
   return [...portProblems(spec.ports), ...installProblems(spec, set)];
@@ -57,7 +57,7 @@ function installProblems(spec: ComponentSpec, set: OtherResources): readonly Spe
   ];
 }
 
-/** One manifest per component of an application, and one component per service name of a team. */
+/** Claims one manifest for each component of an application, and one component for each service name of a team. */
 export function componentIdentities(resource: Resource<ComponentSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);

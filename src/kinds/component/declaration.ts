@@ -4,13 +4,13 @@ import { checkComponent, componentIdentities } from './check.ts';
 import { documentOf } from '../schema.ts';
 import { type ComponentSpec, componentSchema } from './spec.ts';
 
-/** Ports are updated field by field, and their listing shows each field. */
+/** Each field of a port is updated by itself, and the listing of ports shows it. */
 const componentEffects: readonly FieldEffect[] = [
   ...['application', 'serviceId', 'from'].map((name) => inBoth(`spec.${name}`, ADDRESS)),
   inBoth('spec.serviceName', UPDATE),
   inBoth('spec.ports[].port', ADDRESS),
   ...['protocol', 'alias', 'inner', 'outer'].map((name) => inBoth(`spec.ports[].${name}`, UPDATE)),
-  // It says what becomes of other ports, by the rules of pruning.
+  // It decides about unlisted ports, by the rules of pruning.
   inBoth('spec.unlistedPorts', LOCAL),
 ];
 

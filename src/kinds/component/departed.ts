@@ -11,33 +11,33 @@ import type { PortSpec } from './spec.ts';
 import { portKey, ruleGone } from './steps.ts';
 import { removalSteps } from './unlisted.ts';
 
-/** Ports that no manifest lists any more, and what the manifest that listed them said about that. */
+/** The decisions about ports that were removed from their manifest. */
 interface Departures {
-  /** `unlistedPorts` says nothing about these: that is for ports of others. */
+  /** The ports. `unlistedPorts` does not apply to them, only to unmanaged ports. */
   readonly ports: Set<number>;
-  /** Former values of ports that get them back, compared like listed ports; with what closing them needs. */
+  /** Former values to restore, compared like those of listed ports, with the conditions for closing a port. */
   readonly restored: { readonly spec: PortSpec; readonly needs: readonly Need[] }[];
   readonly steps: ComponentProposal[];
   readonly holds: HoldProposal[];
   readonly notes: Omit<Note, 'resource'>[];
-  /** Natural keys of rows that are needed no more. */
+  /** Natural keys of rows that are removed from the ledger. */
   readonly forget: string[];
 }
 
-/** What a manifest says about removal: of its own ports, or as the ledger keeps it of one that is gone. */
+/** Returns the removal marks for a port: from its manifest, or from the ledger if the manifest is gone. */
 export type Marks = (row: OwnedObject) => JsonObject;
 
 /**
- * Whether the ledger says that a manifest listed the port under a version that records it. Ports whose entry was removed
- * before that are left as they are.
+ * Returns whether the ledger records that a manifest listed the port. Ports whose entry was removed before Portolan recorded
+ * that are left unchanged.
  */
 function wasListed(row: OwnedObject): boolean {
   return row.remoteAux['listed'] !== undefined && row.state !== 'gone';
 }
 
 /**
- * Ports of ours without an entry: one that Portolan made is deleted by the rules of pruning, one that was there before gets
- * back its former values where its manifest says `portolan/on-removal: restore`.
+ * Decides about managed ports without an entry. A port that Portolan created is deleted by the rules of pruning; an older port
+ * gets its former values back if its manifest says `portolan/on-removal: restore`.
  */
 export function departures(context: ObservedContext, marks: Marks): Departures {
   const observed = context.live;
@@ -49,7 +49,7 @@ export function departures(context: ObservedContext, marks: Marks): Departures {
     const row = ledgerRecordOf(context.ledgerView, 'Component', portKey(observed.serviceId, live.port));
     if (listed.has(live.port) || row === undefined || row.source !== context.source || !wasListed(row)) continue;
     const { onRemoval } = marks(row);
-    // Without a listing of rules nothing is removed on our own account; what the manifest says of all unlisted ports stands.
+    // Without a listing of rules only `unlistedPorts` applies.
     if (!observed.rules.readable && context.resource.spec.unlistedPorts !== 'keep') continue;
     if (row.origin === 'created') remove({ context, live, row, marks: marks(row), draft });
     else if (onRemoval === 'restore' && context.resource.spec.unlistedPorts === 'keep')
@@ -69,7 +69,7 @@ interface Departure {
 function remove(departure: Departure): void {
   const { context, live, draft } = departure;
   const { port } = live;
-  const gone = `port ${port}, which Portolan made, is no longer listed`;
+  const gone = `port ${port}, which Portolan created, was removed from its manifest`;
   draft.ports.add(port);
   if (isStopped(departure, gone, 'delete it', true)) return;
   if (!context.live.canDeletePorts) {
@@ -92,7 +92,7 @@ function restore(departure: Departure): void {
   if (isPaid && isAs(spec, live)) {
     draft.notes.push({
       code: 'component/restored',
-      message: `port ${port} is no longer listed and has its former values again`,
+      message: `port ${port} was removed from its manifest and has its former values again`,
     });
     draft.forget.push(row.naturalKey);
     return;
@@ -100,12 +100,12 @@ function restore(departure: Departure): void {
   const closes = spec.outer === false && live.outer;
   const { port: _port, ...values } = spec;
   const shown = Object.entries(values).map(([field, value]) => `${field} ${String(value)}`);
-  const gone = `port ${port} is no longer listed`;
+  const gone = `port ${port} was removed from its manifest`;
   if (isStopped(departure, gone, `give it back its former values (${shown.join(', ')})`, closes)) return;
   draft.restored.push({ spec, needs: closes ? closingNeeds(departure) : [] });
 }
 
-/** Why nothing is done to the port in this plan, said in a note or a hold. */
+/** Returns whether the port stays as it is in this plan, and adds the reason as a note or a hold. */
 function isStopped(departure: Departure, gone: string, deed: string, closes: boolean): boolean {
   const { context, live, row, marks, draft } = departure;
   const note = (code: string, message: string): true => {
@@ -133,13 +133,13 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
 }
 
 /**
- * Every rule on the port, active or inactive, must be deleted first, by its own manifest's removal: the platform deletes
- * rules together with their port, whoever made them.
+ * Returns a need for each rule on the port, active or inactive. Each must be deleted first, because its own manifest was
+ * removed: the platform deletes all rules together with their port.
  */
 function closingNeeds({ context, live, row }: Departure): Need[] {
   const { serviceId, rules } = context.live;
   const present = rulesOf(rules, serviceId, live.port);
-  // Of a rule on record that is not listed now, one that is to be created again counts as well.
+  // A recorded rule that is not listed counts if it has an id or is to be created again.
   const prefix = `rule/${serviceId}/${live.port}/`;
   const owed = context.ledgerView.objects.filter(
     ({ kind, naturalKey, obligation }) =>
@@ -163,19 +163,19 @@ function closingNeeds({ context, live, row }: Departure): Need[] {
     met: false,
     otherwise: {
       code: 'prune/rule-on-port',
-      message: `port ${live.port} is no longer listed; it is not closed or deleted, because rule ${name} (${id}) is on it and this plan does not delete that rule`,
-      remedy: `Delete the rule if nobody needs it, or list port ${live.port} again.`,
+      message: `port ${live.port} was removed from its manifest; it is not closed or deleted, because rule ${name} (${id}) is on it and this plan does not delete that rule`,
+      remedy: `Delete the rule if it is not needed, or list port ${live.port} again.`,
     },
   }));
 }
 
-/** The default rule that the platform makes of a port that a manifest of ours keeps open, and that nobody has edited. */
+/** Returns whether a rule is the default rule that the platform created for this managed port, and is unedited. */
 function isOwnDefault({ type, path, domain, componentAlias, port }: RuleRecord, row: OwnedObject): boolean {
   const isDefault = type === 0 && path === '' && row.remoteAux['opened'] === true;
   return isDefault && (componentAlias === null || domain.startsWith(`${componentAlias}-${port}-`));
 }
 
-/** The values that a port had before Portolan first touched it, of the fields that its manifests asserted. */
+/** Returns the values before Portolan first changed the port, for the fields that its manifests managed. */
 function formerSpec({ remoteAux, lastApplied }: OwnedObject, port: number): PortSpec {
   const former = (remoteAux['former'] ?? {}) as JsonObject;
   const has = (field: string): boolean => lastApplied[field] !== undefined && former[field] !== undefined;

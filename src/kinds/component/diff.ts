@@ -22,7 +22,7 @@ import type { PortSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 import { unlistedPorts } from './unlisted.ts';
 
-/** What a component's ports need, port by port, with aliases and the service name ordered across them. */
+/** Returns the steps for the ports of a component. Aliases and the service name are ordered across all ports. */
 export function diffComponent(context: ComponentContext): Difference<ComponentStep> {
   const { live } = context;
   if (live.type === 'deferred') return { ...noDifference, deferred: [live.deferred] };
@@ -44,11 +44,11 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
 }
 
 interface PortsDifference extends Difference<ComponentStep> {
-  /** Natural keys of ports that no manifest lists and that the ledger does not let go of. */
+  /** Natural keys of unlisted ports whose rows stay in the ledger. */
   readonly staying: ReadonlySet<string>;
 }
 
-/** The ports of a component against what its manifest says, and against what a former one said of those it lists no more. */
+/** Compares the ports of a component with its manifest, and with a former manifest for ports that were removed from it. */
 export function diffPorts(context: ObservedContext, marks: Marks): PortsDifference {
   const { live: observed, resource } = context;
   const { spec } = resource;
@@ -59,7 +59,7 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
     asRestoration(diffListedPort(context, former), needs, former.port),
   ]);
   const isRestored = new Set(restored.map(([port]) => port));
-  // Aliases are ordered across all ports, those that get back their former ones too.
+  // Aliases are ordered across all ports, including those that get their former alias back.
   const all = { ...spec, ports: [...spec.ports, ...gone.restored.map(({ spec: former }) => former)] };
   const naming = nameSteps({ ...context, resource: { ...resource, spec: all } }, ports);
   const isEmptied = spec.ports.length === 0 && spec.application === '';
@@ -67,7 +67,7 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
     isRestored.has(step.step.port) || isEmptied ? { ...step, prune: true } : step,
   );
   const unlisted = unlistedPorts(context, gone.ports);
-  // A new port that may not have its alias is not added at all: without it, it would take another.
+  // A new port whose alias is taken is not added: the platform would give it another alias.
   const perPort = [...ports, ...restored].flatMap(([port, difference]) =>
     naming.refused.has(port) ? [] : [difference],
   );
@@ -94,15 +94,15 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
   };
 }
 
-/** The steps of a port that gets back its former values count as removals; what closing it needs comes first. */
+/** Marks the steps of a port that gets its former values back as removals, and adds the conditions for closing it. */
 function asRestoration(difference: PortDifference, needs: readonly Need[], port: number): PortDifference {
   const [first, ...rest] = difference.steps.map((step) => ({ ...step, prune: true }));
   const holds = difference.holds.map(
     (hold): HoldProposal => ({
       ...hold,
       code: 'component/restore-impossible',
-      message: `port ${port} is no longer listed and cannot have its former values again: ${hold.message}`,
-      remedy: 'Set them in the console; the ledger lets go of the port then.',
+      message: `port ${port} was removed from its manifest and cannot get its former values back: ${hold.message}`,
+      remedy: 'Set them in the console. The port is then removed from the ledger.',
     }),
   );
   return {
@@ -113,7 +113,7 @@ function asRestoration(difference: PortDifference, needs: readonly Need[], port:
   };
 }
 
-/** Ports on record that no manifest lists and that are not on the platform either. */
+/** Returns the keys of recorded ports that neither the manifest nor the platform has. */
 function vanishedPorts({ ledgerView, source, resource, live: { serviceId, ports } }: ObservedContext) {
   const prefix = portKey(serviceId, 0).slice(0, -1);
   const there = new Set([...ports, ...resource.spec.ports].map(({ port }) => portKey(serviceId, port)));
@@ -123,7 +123,7 @@ function vanishedPorts({ ledgerView, source, resource, live: { serviceId, ports 
   });
 }
 
-/** Ports of ours whose endpoint did not follow a protocol change; one that still has steps is looked at after them. */
+/** Returns holds for ports whose endpoint did not follow a protocol change. A port with steps is checked after them. */
 function endpointHolds(
   { ledgerView, live: observed }: ObservedContext,
   steps: readonly ComponentProposal[],
@@ -164,7 +164,7 @@ function diffListedPort(context: ObservedContext, spec: PortSpec): PortDifferenc
   });
 }
 
-/** Per port in safe order, with the alias steps between; a new port that takes a freed alias needs it to be free. */
+/** Returns the steps of all ports in a safe order. A new port that takes a freed alias waits for the alias steps. */
 function mergeSteps(
   ports: readonly PortDifference[],
   naming: readonly ComponentProposal[],
@@ -187,7 +187,7 @@ function mergeSteps(
   return [...early, ...naming, ...waitingAdds, ...late];
 }
 
-/** The component itself, listed ports that need nothing, and others that owe nothing any more: known from now on. */
+/** Returns rows for the component, for listed ports without steps, and for other ports whose obligation is fulfilled. */
 function objectsInSync(context: ObservedContext, difference: Difference<ComponentStep>): Recording[] {
   const { live: observed, resource } = context;
   const { spec } = resource;
@@ -207,7 +207,7 @@ function objectsInSync(context: ObservedContext, difference: Difference<Componen
   return settled.filter((recording) => recording !== undefined);
 }
 
-/** While a step is on it, its row stays as it is: how often that failed must not be forgotten. */
+/** Returns the row of the component; undefined while a step changes it, so that the row keeps its number of failures. */
 function settledComponent(
   { ledgerView, resource, live: observed }: ObservedContext,
   { steps, holds }: Difference<ComponentStep>,
@@ -244,7 +244,7 @@ function settledPort(
   const naturalKey = portKey(observed.serviceId, port);
   const prior = ledgerRecordOf(ledgerView, 'Component', naturalKey);
   if (live === undefined || !isAs({ port, ...asserted }, live)) return undefined;
-  // Still owed, and only held for the moment: the debt outlives every pass until it is paid.
+  // The obligation stays until the port is observed open, even if the step is held.
   if (asserted.outer === undefined && prior?.obligation?.['outer'] === true && !live.outer) return undefined;
   return {
     naturalKey,
@@ -261,7 +261,7 @@ function settledPort(
   };
 }
 
-/** The service name of a component before its manifest set another: known where it was seen before the first write. */
+/** Returns the service name before the manifest changed it, if it was observed before the first write. */
 function formerName(known: OwnedObject | undefined, { ports }: ObservedComponent): JsonObject {
   if (known !== undefined) {
     const former = known.remoteAux['former'];
@@ -271,7 +271,7 @@ function formerName(known: OwnedObject | undefined, { ports }: ObservedComponent
   return name === undefined || second !== undefined ? {} : { former: { serviceName: name } };
 }
 
-/** The values a port had before Portolan first touched it. */
+/** Returns the values of a port before Portolan first changed it. */
 export function formerValues({ protocol, alias, inner, outer, serviceName }: PortRecord): JsonObject {
   return { protocol, alias, inner, outer, serviceName };
 }
@@ -282,27 +282,27 @@ function otherOwner(context: ComponentContext, serviceId: string): HoldProposal 
   return {
     code: 'source/other-owner',
     message: `component ${serviceId} belongs to the source "${object.source}" (${object.resource}); this run is for "${context.source}"`,
-    remedy: 'Take it out of one of the two sources, or run with the --source that owns it.',
+    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
   };
 }
 
-/** Offline nobody sees that two names of an install are one component: the second document would undo the first. */
+/** Returns the hold for a second manifest of one component, named by its install: it would undo the first manifest. */
 function otherName({ resource, siblings, ledgerView }: ComponentContext, serviceId: string): HoldProposal | undefined {
   const { from } = resource.spec;
   if (from === undefined) return undefined;
-  const twin = [...siblings.values()].find((sibling) => {
+  const duplicate = [...siblings.values()].find((sibling) => {
     if (sibling.kind !== 'Component' || sibling.id === resource.id) return false;
     const other = sibling as ComponentContext['resource'];
-    // Of two that are named by the install, the first one has it.
+    // If both are named by the install, the first one has the component.
     if (other.spec.from !== undefined && other.id > resource.id) return false;
     const identity = identifyComponent(other, ledgerView);
     return identity.type === 'known' && identity.serviceId === serviceId;
   });
-  if (twin === undefined) return undefined;
+  if (duplicate === undefined) return undefined;
   return {
     code: 'component/named-twice',
-    message: `"${from.component}" of StoreInstall/${from.install} is component ${serviceId}, which ${twin.id} (${twin.position.file}:${twin.position.line}) manages already`,
-    remedy: `Move the ports of ${resource.id} to ${twin.id}, or correct spec.from.component.`,
+    message: `"${from.component}" of StoreInstall/${from.install} is component ${serviceId}, which ${duplicate.id} (${duplicate.position.file}:${duplicate.position.line}) manages already`,
+    remedy: `Move the ports of ${resource.id} to ${duplicate.id}, or correct spec.from.component.`,
   };
 }
 
@@ -313,6 +313,6 @@ function missingComponent(
   return {
     code: 'component/not-found',
     message: `component ${serviceId} is not in this application: it does not exist, or belongs to another application now; nothing was done for its ports${absence === undefined || absence === '' ? '' : `. The platform said: ${absence}`}`,
-    remedy: `Correct spec.${context.resource.spec.from === undefined ? 'serviceId' : 'from'} of ${context.resource.id} (${context.resource.position.file}:${context.resource.position.line}), or take the manifest out.`,
+    remedy: `Correct spec.${context.resource.spec.from === undefined ? 'serviceId' : 'from'} of ${context.resource.id} (${context.resource.position.file}:${context.resource.position.line}), or remove the manifest.`,
   };
 }

@@ -8,7 +8,7 @@ import { componentSchema, PORTS_MAX, portSchema } from './spec.ts';
 const { properties } = componentSchema;
 const portFields = portSchema.properties;
 
-/** Components with their ports, every field of them, except what a manifest could not say or would have to contradict. */
+/** Exports components with their ports, except for fields that a manifest cannot express. */
 export function exportComponents(context: ExportContext): Exported {
   const { live } = context;
   const documents: ExportedDocument[] = [];
@@ -33,7 +33,7 @@ function documentOf(context: ExportContext, component: LiveComponent): ExportedD
   const name = context.nameFor(
     'Component',
     serviceId,
-    wishedName(context, component),
+    preferredName(context, component),
     serviceId.slice(0, 6).toLowerCase(),
   );
   const remarks: Remark[] = [];
@@ -68,8 +68,8 @@ function documentOf(context: ExportContext, component: LiveComponent): ExportedD
   };
 }
 
-/** Names of components mean little without their application, unless they say it themselves. */
-function wishedName({ application }: ExportContext, { record, ports, serviceId, name }: LiveComponent): string {
+/** Returns a preferred name, with the application's name in front if it does not begin with that. */
+function preferredName({ application }: ExportContext, { record, ports, serviceId, name }: LiveComponent): string {
   if (name !== undefined) return name;
   const known = [record?.k8sComponentName, record?.displayName, ports[0]?.serviceName, record?.alias];
   const own = known.flatMap((text) => legibleName(text ?? '') ?? [])[0] ?? `component-${serviceId.slice(0, 6)}`;
@@ -115,12 +115,12 @@ function portEntry(context: ExportContext, serviceId: string, port: PortRecord, 
   return { entry, why };
 }
 
-/** Rules that may become documents; those lead to a port that the manifest must not call closed. */
+/** Returns whether a rule may be exported; then the manifest must not declare its port closed. */
 function hasManifest(rule: RuleRecord): boolean {
   return rule.path !== '';
 }
 
-/** Made by the platform when outer access was opened, with a path that no manifest has. */
+/** Returns whether the platform created the rule when outer access was opened. Its empty path is not valid in a manifest. */
 export function isDefault(rule: RuleRecord): boolean {
   return rule.type === 0 && rule.path === '';
 }

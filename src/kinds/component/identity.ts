@@ -8,26 +8,26 @@ import type { Resource } from '../../model/resource.ts';
 import { type HoldProposal, type LedgerView, ledgerRecordOf, type ScopeReader } from '../reconciled.ts';
 import type { ComponentSpec } from './spec.ts';
 
-/** The component a manifest means, as far as the ledger can say. */
+/** The component of a manifest, as far as the ledger knows it. */
 export type ComponentIdentity =
   | { readonly type: 'known'; readonly serviceId: string }
   | { readonly type: 'deferred'; readonly deferred: Omit<DeferredAction, 'resource'> }
   | { readonly type: 'held'; readonly hold: HoldProposal };
 
-/** One component of an install, as the install's ledger row keeps it in `remoteAux.components`. */
+/** A component of an install, in the form of `remoteAux.components` of the install's ledger row. */
 export interface InstalledComponent extends JsonObject {
   readonly serviceId: string;
   readonly serviceKey: string;
   readonly k8sComponentName: string;
-  /** Not in rows that an earlier version wrote. */
+  /** Absent in rows of earlier versions. */
   readonly alias?: string;
   readonly displayName?: string;
 }
 
 /**
- * `serviceId` as it stands, or through the install's record: exactly one component with that service key, k8s component
- * name, alias or display name. An id once found stays: the ledger row of the component fixes it.
- * @param listed the components of the application, where they were read: they complete what is on record.
+ * Returns the component of a manifest by its `serviceId`, or by the install's row: exactly one component must have the service
+ * key, k8s component name, alias or display name. An id that was found once stays: the ledger row of the component fixes it.
+ * @param listed the components of the application, if they were read: they complete the row.
  */
 export function identifyComponent(
   resource: Resource<ComponentSpec>,
@@ -60,13 +60,13 @@ export function identifyComponent(
   return { type: 'held', hold: noMatch(resource, waitsFor, from.component, components, matches) };
 }
 
-/** The component as monitoring knows it; undefined: no install of it is on record yet. */
+/** Returns the id of the component in monitoring; undefined: its install is not recorded yet. */
 export function monitoredId(resource: Resource<ComponentSpec>, ledgerView: LedgerView): string | undefined {
   const identity = identifyComponent(resource, ledgerView);
   return identity.type === 'known' ? identity.serviceId : undefined;
 }
 
-/** Whether a row is that of the component which a manifest with `from` means now: an earlier `from` may have meant another. */
+/** Returns whether a row belongs to the component of a manifest with `from`. A row of an earlier `from` does not. */
 export function isFixedBy(
   { kind, resource, naturalKey, remoteAux }: OwnedObject,
   { id, spec: { from } }: Resource<ComponentSpec>,
@@ -75,7 +75,7 @@ export function isFixedBy(
   return from !== undefined && remoteAux['from'] === `${from.install}/${from.component}`;
 }
 
-/** As `identifyComponent`; asks the platform for the names only where those on record find no component. */
+/** Calls `identifyComponent`, and reads names from the platform only if the recorded names find no component. */
 export async function findComponent(
   resource: Resource<ComponentSpec>,
   ledgerView: LedgerView,
@@ -87,7 +87,7 @@ export async function findComponent(
   return listed.readable ? identifyComponent(resource, ledgerView, listed.value) : identity;
 }
 
-/** What the ledger keeps of an installed component, so that `from:` can find it. */
+/** Returns the facts of an installed component that the ledger keeps, so that `from:` finds it. */
 export function componentMemory(component: ComponentRecord): InstalledComponent {
   const { serviceId, serviceKey, k8sComponentName, alias, displayName } = component;
   return { serviceId, serviceKey, k8sComponentName, alias, ...(displayName === null ? {} : { displayName }) };

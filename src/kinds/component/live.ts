@@ -6,28 +6,28 @@ import type { ComponentIdentity } from './identity.ts';
 import type { ComponentSpec } from './spec.ts';
 import type { ComponentStep } from './steps.ts';
 
-/** What the platform says about one component. */
+/** The observation of one component. */
 export type ComponentLive =
   | Exclude<ComponentIdentity, { type: 'known' }>
   | {
       readonly type: 'observed';
       readonly serviceId: string;
-      /** undefined: the component is not there. */
+      /** undefined: the component does not exist in the application. */
       readonly ports: readonly PortRecord[] | undefined;
-      /** The platform's message where it is not there. */
+      /** The platform's message if the component does not exist. */
       readonly absence?: string | undefined;
       readonly rules: Readable<readonly RuleRecord[]>;
-      /** Read only where an endpoint is to be compared with the protocol of its port. */
+      /** Read only if an endpoint must be compared with the protocol of its port. */
       readonly endpoints?: Readable<readonly TcpEndpoint[]>;
       readonly canDeletePorts: boolean;
     };
 
-/** What the diff of a component looks at. */
+/** The input of a component's diff. */
 export type ComponentContext = DiffContext<ComponentSpec, ComponentLive>;
-/** A component that is there. */
+/** The observation of a component that exists. */
 export type ObservedComponent = Extract<ComponentLive, { type: 'observed' }> & {
   readonly ports: readonly PortRecord[];
 };
-/** What it looks at of a component that is there. */
+/** The input of a component's diff if the component exists. */
 export type ObservedContext = DiffContext<ComponentSpec, ObservedComponent>;
 export type ComponentProposal = StepProposal<ComponentStep>;

@@ -1,2 +1,2 @@
-/** `kind` of its documents, for the few places that are about this very kind. */
+/** `kind` of its documents. */
 export const COMPONENT = 'Component';

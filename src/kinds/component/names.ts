@@ -4,7 +4,7 @@ import type { ComponentProposal, ObservedComponent, ObservedContext } from './li
 import { change, type PortDifference, proposal, stepKey } from './port-diff.ts';
 import { componentKey, portKey } from './steps.ts';
 
-/** Alias changes and the service name, which a real server keeps once for all ports of a component. */
+/** Returns the steps for aliases and the service name. A server keeps one service name for all ports of a component. */
 export function nameSteps(context: ObservedContext, ports: ReadonlyMap<number, PortDifference>) {
   const { live: observed, resource } = context;
   const { spec } = resource;
@@ -43,7 +43,7 @@ function aliasKey({ port, type }: AliasStep): string {
   return stepKey(port, type === 'park' ? 'park_alias' : 'change_port_alias');
 }
 
-/** @param wish the alias that the port gets in the end, and the service name, which the step may set as well. */
+/** @param wish the final alias of the port, and the service name, which the step may set as well. */
 function aliasStep(
   observed: ObservedComponent,
   live: PortRecord | undefined,
@@ -95,7 +95,7 @@ function takenAlias(
 
 function takenWords(name: string, port: number, alias: string, heldBy: number) {
   return {
-    message: `${name} shall have the alias ${alias}, which port ${heldBy} has and keeps`,
+    message: `${name} should have the alias ${alias}, which port ${heldBy} has and keeps`,
     remedy: `Write another alias for port ${heldBy} in spec.ports, or for port ${port}.`,
   };
 }
@@ -105,7 +105,7 @@ function nameChange(observed: ObservedComponent, after: string) {
   return { field: 'serviceName', path: 'serviceName', object: componentKey(observed.serviceId), before, after };
 }
 
-/** The service name by itself, when no alias change carries it along. */
+/** Returns a step that sets the service name, if no alias change sets it. */
 function serviceNameStep(
   { live: observed, resource }: ObservedContext,
   nameSet: boolean,
@@ -114,7 +114,7 @@ function serviceNameStep(
   if (wanted === undefined || (nameSet && observed.ports.length > 0)) return { deferred: [] };
   if (observed.ports.length === 0) {
     if (resource.spec.ports.length === 0) return { deferred: [] };
-    // Only a port can carry the name, and the alias it must be sent with is known once the port exists.
+    // The API sets the name through a port, with the port's alias, which is known once the port exists.
     return {
       deferred: [
         {
@@ -148,7 +148,7 @@ function serviceNameStep(
   };
 }
 
-/** The port that carries the name: the platform fails over one whose alias a sibling has too. */
+/** Returns the port through which the name is set: the platform fails for a port whose alias another port shares. */
 function carrierOf({ ports }: ObservedComponent, wanted: string): PortRecord | undefined {
   const fit = ports.filter((port) => !ports.some((other) => other.port !== port.port && other.alias === port.alias));
   return fit.find((port) => port.serviceName !== wanted) ?? fit[0];
@@ -164,7 +164,7 @@ function noCarrier(observed: ObservedComponent, wanted: string): HoldProposal {
   };
 }
 
-/** The platform accepts a new port with a sibling's alias and then damages the older one: refused here. */
+/** Holds new ports whose alias another port has: the platform accepts such a port and then damages the older one. */
 function newAliasConflicts(
   { live: observed, resource: { spec } }: ObservedContext,
   ports: ReadonlyMap<number, PortDifference>,
@@ -184,7 +184,7 @@ function newAliasConflicts(
   return holds;
 }
 
-/** An alias that a port has and shall lose for another. */
+/** A change of a port's alias. */
 interface AliasMove {
   readonly port: number;
   readonly from: string;
@@ -192,13 +192,13 @@ interface AliasMove {
 }
 
 interface AliasStep {
-  /** `park` breaks a circle: the alias is wanted by another port of it. */
+  /** `park` sets a temporary alias, because ports exchange their aliases in a circle. */
   readonly type: 'set' | 'park';
   readonly port: number;
   readonly alias: string;
 }
 
-/** A move that cannot be made, because a port that is not moving has the alias, or two ports share one. */
+/** A change that is not possible, because a port that keeps its alias has it, or two ports share one. */
 interface AliasConflict {
   readonly port: number;
   readonly alias: string;
@@ -209,8 +209,8 @@ interface AliasConflict {
 const ALIAS_LENGTH_MAX = 64;
 
 /**
- * Orders alias changes so that no port ever takes an alias that a sibling still has. The platform refuses that, and
- * two ports that already share one alias make it fail half-way, so such ports are left alone.
+ * Orders alias changes so that no port takes an alias that another port still has: the platform refuses that. It fails
+ * half-way for ports that share an alias, so those are not changed.
  * @param aliases every port of the component and its alias now.
  */
 function orderAliasMoves(
@@ -222,9 +222,9 @@ function orderAliasMoves(
   const conflicts: AliasConflict[] = [];
   let pending: AliasMove[] = [];
   for (const move of moves) {
-    const twin = holderOf(current, move.from, move.port);
-    if (twin === undefined) pending.push(move);
-    else conflicts.push({ port: move.port, alias: move.from, heldBy: twin, reason: 'shared' });
+    const sharer = holderOf(current, move.from, move.port);
+    if (sharer === undefined) pending.push(move);
+    else conflicts.push({ port: move.port, alias: move.from, heldBy: sharer, reason: 'shared' });
   }
   while (pending.length > 0) {
     const free = pending.find((move) => holderOf(current, move.to, move.port) === undefined);

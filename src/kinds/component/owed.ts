@@ -13,8 +13,8 @@ interface Restoration {
 }
 
 /**
- * What a port that no manifest lists any more still has to get back: outer access that an earlier run closed for a moment.
- * undefined where nothing is owed, or nothing is left to restore.
+ * Returns the step that reopens outer access of an unlisted port, which an earlier run closed temporarily; undefined if there
+ * is nothing to reopen, or nothing is left to restore.
  */
 export function restoration(
   object: OwnedObject | undefined,
@@ -28,8 +28,8 @@ export function restoration(
 }
 
 /**
- * A port that no manifest lists any more and that owes nothing now: it is seen to be open (closed later, it was somebody's
- * wish), and its endpoint has followed its protocol.
+ * Returns the row of an unlisted port whose obligation is fulfilled: it was observed open, and its endpoint follows its
+ * protocol. If it is closed later, a person closed it.
  */
 export function paidOff(
   object: OwnedObject | undefined,
@@ -50,14 +50,14 @@ function leftClosed({ uid, resource }: OwnedObject, port: number): HoldProposal 
   };
 }
 
-/** Whether the endpoint of a port must still be compared with its protocol: a protocol change of ours was sent. */
+/** Returns whether the endpoint of a port must still be compared with its protocol, after Portolan changed the protocol. */
 export function owesEndpoint(object: OwnedObject | undefined): boolean {
   return object?.obligation?.['endpoint'] === true;
 }
 
 /**
- * Holds a port whose protocol we changed and whose endpoint did not follow. undefined: it did, nothing of ours is to be
- * compared, or this server cannot show it.
+ * Returns the hold of a port whose endpoint did not follow a protocol change by Portolan; undefined: it did, there was no
+ * change, or this server cannot show it.
  */
 export function endpointHold(
   object: OwnedObject | undefined,
@@ -79,7 +79,7 @@ interface EndpointFault {
   readonly remedy: string;
 }
 
-/** What is wrong with how a port is reached from outside. undefined: nothing, or it cannot be seen. */
+/** Returns the fault of a port's outer access; undefined: there is none, or it cannot be observed. */
 function endpointFault(
   live: PortRecord,
   { serviceId, endpoints, rules }: ObservedComponent,

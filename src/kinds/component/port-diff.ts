@@ -10,23 +10,23 @@ import { type ComponentStep, portExists, portInner, portKey, portOuter, portProt
 
 type Proposal = StepProposal<ComponentStep>;
 
-/** One port as wanted and as found. Aliases and the service name belong to the component as a whole. */
+/** A port as desired and as observed. Aliases and the service name belong to the component as a whole. */
 interface PortCase {
   readonly serviceId: string;
   readonly spec: PortSpec;
   readonly live: PortRecord | undefined;
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** Natural keys of the rules that go with the port. */
+  /** Natural keys of the rules that are deleted with the port. */
   readonly rulesAlong: readonly string[];
-  /** Rules in the manifests that lead to the port and exist there, as a person names them. */
+  /** Names of existing rules in the manifests that lead to the port. */
   readonly rulesWanted: readonly string[];
-  /** Rules of ours that the platform shows as inactive, and that opening the port is to activate. */
+  /** Managed rules that are inactive and that opening the port should activate. */
   readonly rulesSilent: readonly string[];
-  /** A former pass closed outer for a moment and has not opened it again. */
+  /** An earlier pass closed outer access temporarily and did not reopen it. */
   readonly owesOuter: boolean;
-  /** What the manifest says about removal. */
+  /** The removal marks of the manifest. */
   readonly listed: JsonObject;
-  /** The rule that will open outer access by being created. */
+  /** The rule whose creation opens outer access. */
   readonly openedBy: ResourceId | undefined;
 }
 
@@ -40,8 +40,8 @@ export interface PortDifference {
 export const stepKey = (port: number, type: string): string => `ports/${port}/${type}`;
 
 /**
- * The order that a real server never refuses, in any prefix: add; close outer; change protocol; open inner; open
- * outer; close inner last. (Aliases are ordered across ports, between protocol and inner.)
+ * Returns the steps of a port in an order that a real server never refuses, wherever it is interrupted: add; close outer;
+ * change protocol; open inner; open outer; close inner. Aliases are ordered across ports, between protocol and inner.
  */
 export function diffPort(portCase: PortCase): PortDifference {
   return portCase.live === undefined ? addPort(portCase) : changePort(portCase, portCase.live);
@@ -52,11 +52,11 @@ function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDi
   if (protocol === undefined) {
     return held({
       code: 'component/protocol-needed',
-      message: `port ${port} does not exist and its manifest does not say which protocol it shall have`,
+      message: `port ${port} does not exist and its manifest has no protocol for it`,
       remedy: `Write spec.ports[${port}].protocol: one of http, tcp, udp, grpc, mysql.`,
     });
   }
-  // An absent `inner` is not managed, but a new port must be born with some value: closed, unless outer needs it open.
+  // An absent `inner` is not managed, but a new port needs a value: closed, unless outer access needs it open.
   const inner = spec.inner ?? spec.outer === true;
   const fields: JsonObject = { protocol, ...(spec.alias === undefined ? {} : { alias: spec.alias }), inner };
   const add: Proposal = {
@@ -83,16 +83,16 @@ function addPort({ serviceId, spec, openedBy, rules, listed }: PortCase): PortDi
   return { steps: [add, open], holds: [], expects: [], unchangedFields: 0 };
 }
 
-/** What the steps of a port that exists lead to, and what they do on the way. */
+/** The result of the steps of an existing port, and the changes that it needs. */
 interface PortGoal {
   readonly outer: boolean | undefined;
   readonly innerAtEnd: boolean;
   readonly protocolChanges: boolean;
-  /** The platform refuses a change away from http while outer is open, and leaves a broken port behind after one to http. */
+  /** Outer access is closed for a change of protocol: the platform refuses the change while it is open, or breaks the port. */
   readonly closesForProtocol: boolean;
   readonly closesForGood: boolean;
   readonly opensInner: boolean;
-  /** What is owed, and not managed by the manifest. */
+  /** Outer access must be reopened although the manifest does not manage it. */
   readonly owes: boolean;
 }
 
@@ -143,7 +143,7 @@ function closeOuter({ serviceId, rules, rulesAlong }: PortCase, live: PortRecord
     summary: `close outer access of port ${port}${temporary ? ' for the protocol change' : ''}`,
     changes: temporary ? [] : [change(port, 'outer', true, false)],
     effects: closingEffects(rules, serviceId, live),
-    // For a moment too: it is opened again, but rules do not answer on a port that is not http any more.
+    // Also for a temporary close: rules do not answer on a port whose protocol is not http any more.
     takesAlong: rulesAlong,
     ...(temporary ? { obligation: { outer: true } } : {}),
   };
@@ -170,14 +170,14 @@ function reopenOuter(
   activates: boolean,
 ): Proposal {
   const { port, protocol = live.protocol } = spec;
-  // Restoring does not depend on the protocol change having worked: it is reopened either way.
+  // The port is reopened whether the protocol change succeeds or not.
   const first = [...(closesForProtocol ? ['close_outer'] : []), ...(opensInner ? ['open_inner'] : [])];
   const after = first.map((type) => stepKey(port, type));
   return {
     ...openOuter({ serviceId, port, protocol, rules, live, after }),
-    // Open as it is wanted, or only closed for a moment.
+    // It is open as desired, or only closed temporarily.
     ...(live.outer ? { ...openingAgain(serviceId, port), changes: activates ? [activation(port)] : [] } : {}),
-    // Another key: it is no repetition of an opening in the same run that took.
+    // Its own key, so that it does not count as a repetition of an opening in the same run.
     ...(activates ? { key: stepKey(port, 'activate_rules'), obligation: { endpoint: true } } : {}),
     ...(owes ? { cause: 'obligation' as const } : {}),
   };
@@ -211,19 +211,19 @@ function changeProtocol(
 }
 
 /**
- * Whether opening an open port once more activates rules of ours: a protocol that becomes http while the port is open
- * leaves them inactive. Only where the manifest manages outer access.
+ * Returns whether opening an open port once more activates managed rules: a protocol that becomes http while the port is open
+ * leaves them inactive. Only if the manifest manages outer access.
  */
 function activatesRules({ spec, rulesSilent }: PortCase, live: PortRecord, innerAtEnd: boolean): boolean {
   return spec.outer === true && live.outer && live.protocol === 'http' && innerAtEnd && rulesSilent.length > 0;
 }
 
-/** Git cannot change whether a rule is active: the platform did. */
+/** Returns the change of inactive rules to active ones. Git cannot change that: the platform did. */
 function activation(port: number): RawChange {
   return { ...change(port, 'rules', 'inactive', 'active'), identifies: true };
 }
 
-/** What no order of allowed steps can reach without touching a field that the manifest does not manage. */
+/** Returns the hold of a goal that no sequence of steps reaches without a change of an unmanaged field. */
 function impossible({ spec, rulesWanted }: PortCase, live: PortRecord, goal: PortGoal): HoldProposal | undefined {
   const { port } = spec;
   const at = `spec.ports[${port}]`;
@@ -239,16 +239,16 @@ function impossible({ spec, rulesWanted }: PortCase, live: PortRecord, goal: Por
   if (spec.inner === false && goal.outer === undefined && live.outer) {
     return {
       code: 'component/outer-unmanaged',
-      message: `port ${port} shall have inner closed, but its outer access is open and the manifest does not manage it; closing inner needs outer closed first`,
-      remedy: `Write outer: false in ${at} to close both, or take inner: false out.`,
+      message: `port ${port} should have inner access closed, but its outer access is open and not managed; outer access must be closed first`,
+      remedy: `Write outer: false in ${at} to close both, or remove inner: false.`,
       changes: [change(port, 'inner', live.inner, false)],
     };
   }
   if (spec.inner === false && goal.outer === true) {
     return {
       code: 'component/outer-owed',
-      message: `port ${port} shall have inner closed, but its outer access was closed only for a moment by an earlier run and is to be opened again`,
-      remedy: `Write outer: false in ${at} to leave it closed, or take inner: false out so that it can be opened again.`,
+      message: `port ${port} should have inner access closed, but an earlier run closed its outer access temporarily and it will be reopened`,
+      remedy: `Write outer: false in ${at} to leave it closed, or remove inner: false so that it can be reopened.`,
       changes: [change(port, 'inner', live.inner, false)],
     };
   }
@@ -257,8 +257,8 @@ function impossible({ spec, rulesWanted }: PortCase, live: PortRecord, goal: Por
     return {
       code: 'component/inner-unmanaged',
       message: mustOpen
-        ? `port ${port} shall have outer open, but its inner access is closed and the manifest does not manage it; opening outer needs inner open first`
-        : `port ${port} has outer open and inner closed; a change of protocol closes outer for a moment, and it could not be opened again`,
+        ? `port ${port} should have outer access open, but its inner access is closed and not managed; inner access must be opened first`
+        : `port ${port} has outer access open and inner access closed; a change of protocol closes outer access temporarily, and it could not be reopened`,
       remedy: `Write inner: true in ${at}.`,
       changes: mustOpen
         ? [change(port, 'outer', false, true)]
@@ -273,7 +273,7 @@ function openOuter(port: {
   readonly port: number;
   readonly protocol: string;
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** The port before the steps of this plan; undefined: it is added. */
+  /** The port before the steps of this plan; undefined: the plan adds it. */
   readonly live: PortRecord | undefined;
   readonly after: readonly string[];
 }): Proposal {
@@ -292,7 +292,7 @@ function openOuter(port: {
   };
 }
 
-/** Opens again what an earlier run has closed for a moment, of a port that no manifest lists any more. */
+/** Returns the step that reopens an unlisted port, which an earlier run closed temporarily. */
 export function reopening(serviceId: string, live: PortRecord, rules: Readable<readonly RuleRecord[]>): Proposal {
   const { port, protocol } = live;
   return {
@@ -307,8 +307,8 @@ function expectation(serviceId: string, port: number, rule: ResourceId): Omit<Ne
     condition: portOuter(serviceId, port),
     otherwise: {
       code: 'component/opening-rule-held',
-      message: `outer access of port ${port} is to be opened by creating ${rule}, which is not going to happen; it stays closed`,
-      remedy: `See to ${rule} first (name it with --target too, where that leaves it out), or take it out of the source so that the port is opened by itself.`,
+      message: `outer access of port ${port} stays closed: the creation of ${rule} should open it and is not in this plan`,
+      remedy: `Resolve ${rule} first (add it to --target if that excludes it), or remove it from the source so that the port is opened separately.`,
     },
   };
 }
@@ -321,7 +321,7 @@ export function isAs(wanted: PortSpec, live: PortRecord): boolean {
   return MANAGED.every((field) => (wanted[field] ?? live[field]) === live[field]);
 }
 
-/** How many fields the manifest manages that the port has as it says. */
+/** Returns the number of managed fields that match the manifest. */
 function countUnchanged(wanted: PortSpec, live: PortRecord): number {
   return MANAGED.filter((field) => wanted[field] === live[field]).length;
 }
@@ -330,7 +330,7 @@ function held(hold: HoldProposal): PortDifference {
   return { steps: [], holds: [hold], expects: [], unchangedFields: 0 };
 }
 
-/** What all steps of one port share; the rest is filled in where it is made. */
+/** Returns the members that all steps of a port share. */
 export function proposal(serviceId: string, port: number) {
   return { ...plainStep, verb: 'update', object: portKey(serviceId, port) } as const;
 }

@@ -10,7 +10,7 @@ import type { LedgerView } from '../reconciled.ts';
 import type { ComponentContext } from './live.ts';
 import type { PortSpec } from './spec.ts';
 
-/** The rules on a port; none where rules cannot be read. */
+/** Returns the rules on a port; none if rules cannot be read. */
 export function rulesOf(
   rules: Readable<readonly RuleRecord[]>,
   serviceId: string,
@@ -19,7 +19,7 @@ export function rulesOf(
   return rules.readable ? rules.value.filter((rule) => rule.serviceId === serviceId && rule.port === port) : [];
 }
 
-/** Rules of a port that the ledger knows, as far as they are there. */
+/** Returns the recorded rules of a port that exist, as far as the ledger knows. */
 export function rulesOnRecord({ objects }: LedgerView, serviceId: string, port: number): readonly OwnedObject[] {
   const prefix = `rule/${serviceId}/${port}/`;
   return objects.filter(
@@ -28,7 +28,7 @@ export function rulesOnRecord({ objects }: LedgerView, serviceId: string, port: 
   );
 }
 
-/** Natural keys of all rules that go with a port: a server that lists no rules still has those on record. */
+/** Returns the natural keys of all rules that are deleted with a port; from the ledger alone if rules cannot be read. */
 export function rulesAlong(
   rules: Readable<readonly RuleRecord[]>,
   ledgerView: LedgerView,
@@ -39,7 +39,7 @@ export function rulesAlong(
   return [...new Set([...seen, ...rulesOnRecord(ledgerView, serviceId, port).map(({ naturalKey }) => naturalKey)])];
 }
 
-/** Where rules that lead to a port are looked for: in the manifests and in the ledger. */
+/** The manifests and the ledger, which name the rules of a port. */
 type RuleSources = Pick<ComponentContext, 'resource' | 'siblings' | 'ledgerView' | 'source'>;
 
 /** Returns the rules in the manifests that lead to a port and exist there: `a.example.com/ (HttpGatewayRule/a)`. */
@@ -59,7 +59,7 @@ export function wantedRules(
   });
 }
 
-/** Returns ids of the rules on record of a port that the platform shows as inactive, and whose manifests want them. */
+/** Returns the ids of recorded rules of a port that are inactive although a manifest asks for them. */
 export function silentRules(
   sources: RuleSources,
   rules: Readable<readonly RuleRecord[]>,
@@ -74,7 +74,7 @@ export function silentRules(
   return inactive.flatMap(({ ruleId }) => (ours.has(ruleId) ? [ruleId] : []));
 }
 
-/** The rules in the manifests that lead to a port. */
+/** Returns the manifests of rules that lead to a port. */
 export function manifestsOf(
   { resource, siblings }: Pick<RuleSources, 'resource' | 'siblings'>,
   port: number,
@@ -86,7 +86,7 @@ export function manifestsOf(
   });
 }
 
-/** Ids of the rules on record for a manifest; without a ledger, nothing is on record. */
+/** Returns the ids of existing rules that are recorded for a manifest of this source. */
 function idsOf({ ledgerView, source }: RuleSources, resource: ResourceId): readonly string[] {
   return ledgerView.objects.flatMap((object) =>
     object.kind === 'HttpGatewayRule' &&
@@ -100,7 +100,7 @@ function idsOf({ ledgerView, source }: RuleSources, resource: ResourceId): reado
 }
 
 /**
- * The rule that opens outer access of a port by being created, if one does.
+ * Returns the rule whose creation opens outer access of a port; undefined: none does.
  *
  * `open_outer` on an http port without rules makes the platform publish a default domain first. Where rules can be
  * listed and the port's first rule is ours, that rule is posted with `whether_open` instead, and nothing else appears.
@@ -112,7 +112,7 @@ export function openingRule(port: {
   readonly live: PortRecord | undefined;
   readonly rules: Readable<readonly RuleRecord[]>;
   readonly siblings: DesiredState;
-  /** Outer access was closed only for a moment: it is opened again without waiting for any rule. */
+  /** Outer access was closed temporarily: it is reopened without waiting for a rule. */
   readonly owesOuter: boolean;
   readonly ledgerView: LedgerView;
 }): ResourceId | undefined {
@@ -127,7 +127,7 @@ export function openingRule(port: {
     if (sibling.kind !== 'HttpGatewayRule') continue;
     const rule = sibling.spec as HttpGatewayRuleSpec;
     if (rule.component !== port.component || rule.port !== spec.port) continue;
-    // A rule that is led here by an update opens nothing.
+    // An update that leads a rule here does not open the port.
     if (rulesOfResource(port.ledgerView, sibling.id).some((id) => isListed(id))) continue;
     const mode = sibling.annotations['portolan/reconcile'];
     if (mode === undefined || mode === 'heal') candidates.push(sibling.id);
@@ -135,7 +135,7 @@ export function openingRule(port: {
   return candidates.sort()[0];
 }
 
-/** Ids of the rules that are on record for a manifest. */
+/** Returns the ids of rules that are recorded for a manifest. */
 function rulesOfResource({ objects }: LedgerView, resource: ResourceId): readonly string[] {
   return objects.flatMap((object) =>
     object.kind === 'HttpGatewayRule' && object.resource === resource && object.remoteId !== null
@@ -144,7 +144,7 @@ function rulesOfResource({ objects }: LedgerView, resource: ResourceId): readonl
   );
 }
 
-/** Returns what closing outer access does to the rules of a port: the platform disables them only on an http port. */
+/** Returns the effect of closing outer access on the rules of a port: the platform disables them only on an http port. */
 export function closingEffects(
   rules: Readable<readonly RuleRecord[]>,
   serviceId: string,
@@ -156,7 +156,7 @@ export function closingEffects(
     : ruleEffect(active, 'leaves', `active, because closing a ${protocol} port disables none`);
 }
 
-/** Returns what opening outer access does to the rules of a port: the platform enables them only on an http port. */
+/** Returns the effect of opening outer access on the rules of a port: the platform enables them only on an http port. */
 export function openingEffects({
   rules,
   serviceId,
@@ -167,7 +167,7 @@ export function openingEffects({
   readonly rules: Readable<readonly RuleRecord[]>;
   readonly serviceId: string;
   readonly port: number;
-  /** What the port has when it is opened. */
+  /** The protocol when the port is opened. */
   readonly protocol: string;
   /** The port before the steps of the plan. */
   readonly live: PortRecord | undefined;
@@ -175,7 +175,7 @@ export function openingEffects({
   const all = rulesOf(rules, serviceId, port);
   const isOpenHttp = live?.outer === true && live.protocol === 'http';
   if (protocol !== 'http') {
-    // Closed for a change from http, the port has no active rule left.
+    // Closing an http port has disabled all of its rules.
     const inactive = all.filter((rule) => isOpenHttp || !rule.outer);
     return ruleEffect(inactive, 'leaves', `inactive, because opening a ${protocol} port enables none`);
   }
@@ -184,7 +184,7 @@ export function openingEffects({
   return ['the platform may create a default rule on a domain of its own; this server does not list rules'];
 }
 
-/** `disables 2 rules: a.example.com/, b.example.com/api`; nothing where there are none. */
+/** Returns `disables 2 rules: a.example.com/, b.example.com/api`; empty if there are no rules. */
 export function ruleEffect(rules: readonly RuleRecord[], verb: string, how?: string): readonly string[] {
   if (rules.length === 0) return [];
   const names = rules.map((rule) => `${rule.domain}${rule.path || '/'}`).sort();

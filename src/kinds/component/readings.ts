@@ -5,10 +5,10 @@ import type { ScopeReader } from '../reconciled.ts';
 
 export { listComponents } from '../../platform/readings.ts';
 
-/** What the platform says of a component that was deleted, and of one that belongs to another application now. */
+/** Messages of the platform for a component that was deleted, or that belongs to another application. */
 const UNKNOWN_COMPONENT: readonly string[] = ['no found component', 'component not belong to this app'];
 
-/** The ports of a component; not readable, and `absent`, where it is not in the application. */
+/** Reads the ports of a component; not readable, and `absent`, if the component is not in the application. */
 export function listPorts(serviceId: string): Reading<readonly PortRecord[]> {
   return {
     operation: 'listPorts',
@@ -25,7 +25,7 @@ export function listPorts(serviceId: string): Reading<readonly PortRecord[]> {
 
 export const portsReading = (serviceId: string): `read ${string}` => keyOf(listPorts(serviceId));
 
-/** Returns the ports of a component; undefined: it is not in the application. */
+/** Returns the ports of a component; undefined: the component is not in the application. */
 export async function portsOf(
   reader: Pick<ScopeReader, 'read'>,
   serviceId: string,
@@ -34,7 +34,7 @@ export async function portsOf(
   return ports.readable ? ports.value : undefined;
 }
 
-/** How ports that are not http are reached from outside. */
+/** Reads the TCP endpoints through which ports other than http are reached from outside. */
 export const listEndpoints: Reading<readonly TcpEndpoint[]> = {
   operation: 'listEndpoints',
   segments: ['domains'],

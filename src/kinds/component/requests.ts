@@ -7,7 +7,7 @@ import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
 import answers from './answers.json' with { type: 'json' };
 
-/** What answers to writes of ports prove, besides the platform's table. */
+/** Classifier rows for writes of ports, besides the platform's table. */
 export const portAnswers = answers as unknown as readonly ClassifierRow[];
 
 const PORT_PROTOCOLS: readonly string[] = ['tcp', 'http', 'mysql', 'grpc', 'udp'];
@@ -106,7 +106,7 @@ function actionBody(change: PortActionFields): WireObject {
   }
 }
 
-/** The body of port operations is not documented, so a 2xx is enough; but a body about another port is no proof. */
+/** Accepts any 2xx, because the body is not documented. A body about a different port does not prove the write. */
 function portEvidence({ json }: Answer, port: number): (WriteEvidence & { readonly port?: PortRecord }) | string {
   let record: PortRecord;
   try {

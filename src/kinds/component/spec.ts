@@ -1,7 +1,7 @@
 import { arrayOf, boolean, choice, integer, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
 import { nameOf, ONE_LINE, PORT_RULES } from '../schema.ts';
 
-/** Most ports that a manifest lists. */
+/** Maximum number of ports in a manifest. */
 export const PORTS_MAX = 1000;
 
 export const portSchema = objectOf('One port. A field that is absent is not managed.', {
@@ -76,5 +76,5 @@ export const componentSchema = objectOf(
   { oneOf: [{ required: ['serviceId'] }, { required: ['from'] }] },
 );
 
-/** With its defaults filled in. */
+/** A spec with its defaults filled in. */
 export type ComponentSpec = TypeOf<typeof componentSchema>;

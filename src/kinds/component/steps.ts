@@ -15,10 +15,10 @@ export type ComponentStep = Step &
         readonly protocol: PortProtocol;
         readonly alias?: string;
         readonly inner: boolean;
-        /** What its manifest says about removal: recorded with the port that is made. */
+        /** The removal marks of its manifest: recorded with the new port. */
         readonly listed: JsonObject;
       })
-    /** `temporary`: not what is wanted in the end, so not what was "last applied". */
+    /** `temporary`: not the desired state, so it is not recorded as last applied. */
     | (OnPort & {
         readonly type: 'open_inner' | 'close_inner' | 'open_outer' | 'close_outer';
         readonly temporary?: true;
@@ -39,12 +39,12 @@ export type ComponentStep = Step &
 export const componentKey = (serviceId: string): string => `component/${serviceId}`;
 export const portKey = (serviceId: string, port: number): string => `port/${serviceId}/${port}`;
 
-/** Conditions by which steps of different resources wait for each other. */
+/** Conditions through which steps of different resources wait for each other. */
 export const portExists = (serviceId: string, port: number): string => `port ${serviceId} ${port}`;
 export const portInner = (serviceId: string, port: number): string => `port-inner ${serviceId} ${port}`;
 export const portOuter = (serviceId: string, port: number): string => `port-outer ${serviceId} ${port}`;
 export const portProtocol = (serviceId: string, port: number): string => `port-protocol ${serviceId} ${port}`;
-/** Every rule of the port is active: opening an http port does that, and creating a rule that opens its port. */
+/** Every rule of the port is active, because an http port was opened or a created rule opened it. */
 export const rulesEnabled = (serviceId: string, port: number): string => `rules-enabled ${serviceId} ${port}`;
-/** A rule is deleted by this plan. */
+/** This plan deletes the rule. */
 export const ruleGone = (ruleId: string): string => `rule-gone ${ruleId}`;

@@ -11,8 +11,8 @@ import { componentKey, type ComponentStep, portKey } from './steps.ts';
 type Unlisted = Pick<Difference<ComponentStep>, 'steps' | 'holds' | 'notes'>;
 
 /**
- * Ports of others that the manifest does not list: kept, or closed or deleted by the rules of pruning.
- * @param departed ports whose removal is decided by what their manifest said.
+ * Returns the steps for unlisted, unmanaged ports: they are kept, closed or deleted by the rules of pruning.
+ * @param departed ports that were removed from the manifest, which are decided elsewhere.
  */
 export function unlistedPorts(
   context: ObservedContext,
@@ -50,7 +50,7 @@ function removedPorts(context: ObservedContext, extra: readonly PortRecord[], wa
     return holding({
       code: 'prune/first-seen',
       message: `${what} are left as they are: the ledger has no record of this component yet`,
-      remedy: 'Look at them, then run the same command again; the component is on record after this run.',
+      remedy: 'Check them, then run the same command again. This run records the component.',
     });
   if (deletes && !observed.canDeletePorts)
     return holding({
@@ -68,7 +68,7 @@ function removedPorts(context: ObservedContext, extra: readonly PortRecord[], wa
   };
 }
 
-/** Rules of a port whose manifests said that they stay: deleting the port would take them along. */
+/** Returns the rules of a port that must be kept, so that the port may not be deleted. */
 function keptRules({ ledgerView }: ComponentContext, serviceId: string, port: number): string[] {
   return rulesOnRecord(ledgerView, serviceId, port)
     .filter(({ remoteAux }) => remoteAux['prune'] === 'keep')
@@ -79,12 +79,12 @@ function keptRules({ ledgerView }: ComponentContext, serviceId: string, port: nu
 function keptHold(port: number, kept: readonly string[]): HoldProposal {
   return {
     code: 'prune/rule-kept',
-    message: `unlisted port ${port} is not deleted: it would take ${kept.join(', ')} along, whose manifest said portolan/prune: keep`,
+    message: `unlisted port ${port} is not deleted: that would also delete ${kept.join(', ')}, whose manifest said portolan/prune: keep`,
     remedy: `List port ${port} in the manifest, write unlistedPorts: close, or delete the rule in the console first.`,
   };
 }
 
-/** Closes a port, and deletes it where that is asked for, in the one order that the platform accepts. */
+/** Returns the steps that close a port, and delete it if `deletes`, in the only order that the platform accepts. */
 export function removalSteps(
   { ledgerView, live: { serviceId, rules } }: ObservedContext,
   live: PortRecord,

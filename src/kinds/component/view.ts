@@ -29,15 +29,15 @@ export const componentView: KindView = {
   },
 };
 
-/** A component that a manifest names, or that the platform lists. */
+/** A component of a manifest, or one that the platform lists. */
 export interface ShownComponent {
-  /** undefined until its install has made it. */
+  /** undefined until its install created it. */
   readonly serviceId: string | undefined;
   readonly resource?: Resource<ComponentSpec>;
   readonly record?: ComponentRecord;
 }
 
-/** Every component of the application, by manifests and by the platform. */
+/** Returns every component of the application, from manifests and from the platform. */
 export async function componentsOf(context: ViewContext): Promise<readonly ShownComponent[]> {
   const named = resourcesOf<ComponentSpec>(COMPONENT, context).map((resource) => ({
     resource,
@@ -62,7 +62,7 @@ export function keyOfComponent({ serviceId, resource }: ShownComponent): string 
   return serviceId === undefined ? (resource?.id ?? '') : componentKey(serviceId);
 }
 
-/** A port of it, which is known before the component is. */
+/** Returns the key of a port; it exists before the id of the component is known. */
 export function keyOfPort({ serviceId, resource }: ShownComponent, port: number): string {
   return portKey(serviceId ?? resource?.id ?? '', port);
 }
@@ -128,7 +128,7 @@ function unlisted({ spec }: Resource<ComponentSpec>): Pick<ShownLine, 'state' | 
   return { state: 'not-in-manifests', reason };
 }
 
-/** A port of which nothing is known but that something hangs on it. */
+/** Returns the line of a port that is known only because a rule leads to it. */
 export function portStandIn(component: ShownComponent, port: number): ShownLine {
   return {
     ...portShell(component, port),
@@ -150,7 +150,7 @@ function portShell(component: ShownComponent, port: number): ShownLine {
 
 type PortFacts = Partial<Pick<PortRecord, 'protocol' | 'alias' | 'inner' | 'outer'>>;
 
-/** `http WEB, inner and outer`: what is known of a port. */
+/** Returns the known facts of a port: `http WEB, inner and outer`. */
 function portFacts({ protocol, alias, inner, outer }: PortFacts): string {
   const name = [protocol, alias].filter((part) => part !== undefined && part !== '').join(' ');
   const open = [inner === true ? 'inner' : '', outer === true ? 'outer' : '']

@@ -32,14 +32,14 @@ export const endpointTable = {
   protocol: shown('protocol', 'text', ''),
 };
 
-/** A TCP rule: how a port that is not http is reached from outside. `outer` false: the platform keeps it and does not serve it. */
+/** A TCP endpoint, through which a port other than http is reached from outside. `outer` false: it is inactive. */
 export type TcpEndpoint = Decoded<typeof endpointTable>;
 
 export const decodePort = recordDecoder(portTable);
 export const decodePorts = listDecoder(portTable);
 const endpointOf = recordReader(endpointTable);
 
-/** The list under `tcp` of the listing of both kinds of rules. */
+/** Decodes the list under `tcp`; the answer lists two kinds of rules. */
 export function decodeEndpoints(json: unknown, where: string): readonly TcpEndpoint[] {
   const fields = recordOf(json, where);
   if (!Array.isArray(fields.raw('tcp'))) throw fields.drift('tcp', 'a list of endpoints');

@@ -10,21 +10,21 @@ import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
 /**
- * A component that git no longer names. Ports that Portolan made are deleted by the rules of pruning; others get back their
- * former values where the manifest said so, and outer access that was closed for a moment; all else stays as it is.
+ * Returns the steps for a component removed from git. Ports that Portolan created are deleted by the rules of pruning. Others
+ * get their former values back if the manifest said so, and outer access that was closed temporarily. The rest stays.
  */
 export function withdrawComponent(object: OwnedObject, context: WithdrawContext): Difference<ComponentStep> {
   const [type, serviceId = ''] = object.naturalKey.split('/');
-  if (isSpokenFor(serviceId, context)) return noDifference;
+  if (isManaged(serviceId, context)) return noDifference;
   if (type === 'component') return withdrawDocument(object, serviceId, context);
   const component = ledgerRecordOf(context.ledgerView, 'Component', componentKey(serviceId));
-  // Its ports are decided together, with their component.
+  // Its ports are decided together with their component.
   if (component !== undefined && component.source === object.source) return noDifference;
   return letGo([object], serviceId, context);
 }
 
-/** A manifest names the component and was not compared: that is no proof that its ports are not wanted. */
-function isSpokenFor(serviceId: string, { resources, ledgerView }: WithdrawContext): boolean {
+/** Returns whether a manifest that was not compared names the component: its ports may be desired then. */
+function isManaged(serviceId: string, { resources, ledgerView }: WithdrawContext): boolean {
   const key = componentKey(serviceId);
   return [...resources.values()].some((resource) => {
     if (resource.kind !== 'Component') return false;
@@ -51,7 +51,7 @@ function withdrawDocument(
   const { ledgerView, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
   const live = { type: 'observed', serviceId, ports, rules, canDeletePorts } as const;
   const said = component.remoteAux['listed'] as JsonObject | undefined;
-  // The component's row is the newer one; what was to be kept under either stays.
+  // The component's row is newer than the port's; `keep` in either applies.
   const marks = (row: OwnedObject): JsonObject => {
     const own = row.remoteAux['listed'] as JsonObject;
     return { ...(said ?? own), ...(own['prune'] === 'keep' ? { prune: 'keep' } : {}) };
@@ -67,7 +67,7 @@ function withdrawDocument(
   const left = letGo(isDone ? [component, ...rest] : rest, serviceId, context);
   const nameNote = {
     code: 'prune/not-asked',
-    message: `${component.resource} is no longer in the source; its service name stays as it is, and apply --prune would give it back its former one (${formerName})`,
+    message: `${component.resource} was removed from the source; its service name stays as it is, and apply --prune would give it back its former one (${formerName})`,
   };
   return {
     ...noDifference,
@@ -78,7 +78,7 @@ function withdrawDocument(
   };
 }
 
-/** The service name that a component had before its manifests set another, where it shall have it again and has not. */
+/** Returns the former service name if it must be restored and is not yet set. */
 function formerServiceName(
   { remoteAux, lastApplied }: OwnedObject,
   ports: readonly PortRecord[],
@@ -90,7 +90,7 @@ function formerServiceName(
   return ports.every(({ serviceName }) => serviceName === former) ? undefined : former;
 }
 
-/** What a manifest would say that lists no port any more. */
+/** Returns a manifest of the component without ports. */
 function emptyDocument(
   component: OwnedObject,
   serviceId: string,
@@ -113,10 +113,10 @@ function emptyDocument(
   };
 }
 
-/** The ledger lets go of rows; but first what was closed for a moment is opened again, because nothing else knows of it. */
+/** Removes rows from the ledger, but first reopens ports that were closed temporarily: only these rows record that. */
 function letGo(rows: readonly OwnedObject[], serviceId: string, context: WithdrawContext): Difference<ComponentStep> {
   const all = rows.map((row): Difference<ComponentStep> => {
-    // Deleted by us, and gone: nothing to say.
+    // Portolan deleted it: no note.
     if (row.state === 'deleting') return { ...noDifference, forget: [row.naturalKey] };
     const [, , port] = row.naturalKey.split('/');
     const live = context.ports.get(serviceId)?.find((candidate) => candidate.port === Number(port));
@@ -126,7 +126,7 @@ function letGo(rows: readonly OwnedObject[], serviceId: string, context: Withdra
     const fate = fateOf(serviceId, port, live, context);
     const message = context.resources.has(row.resource)
       ? `the manifest of ${row.resource} no longer means component ${serviceId}${port === undefined ? '' : ` (port ${port})`}${fate}`
-      : `${what} is no longer in the source${fate}`;
+      : `${what} was removed from the source${fate}`;
     return { ...noDifference, notes: [{ code: 'component/withdrawn', message }], forget: [row.naturalKey] };
   });
   return {

@@ -14,8 +14,8 @@ export function portSpecOf({ resource: { spec }, siblings }: RuleContext): PortS
 }
 
 /**
- * Returns what a rule that exists relies on to answer requests: its port is open, and the rule is active. A rule that gets
- * another port in this plan is compared afterwards.
+ * Returns the conditions under which an existing rule answers requests: its port is open, and the rule is active. A rule that
+ * moves to another port in this plan is compared afterwards.
  */
 export function activityOf(context: ObservedContext, present: RuleRecord): Pick<Difference, 'expects' | 'notes'> {
   const { spec } = context.resource;
@@ -23,7 +23,7 @@ export function activityOf(context: ObservedContext, present: RuleRecord): Pick<
   if (present.serviceId !== serviceId || present.port !== spec.port || (present.outer && port?.outer === true))
     return { expects: [], notes: [] };
   if (port?.outer !== true) {
-    // What no manifest manages stays as it is.
+    // A port that is not managed stays unchanged.
     if (portSpecOf(context)?.outer !== true) return { expects: [], notes: [closed(context)] };
     const [unmet] = portNeeds(context, false).filter(({ met }) => !met);
     const isEnabledWithPort = port === undefined || port.protocol === 'http' || present.outer;
@@ -32,7 +32,7 @@ export function activityOf(context: ObservedContext, present: RuleRecord): Pick<
   }
   const otherwise = inactive(context);
   if (context.resource.annotations['portolan/reconcile'] === 'report') {
-    const message = `${otherwise.message} It is only reported, by its annotation portolan/reconcile: report.`;
+    const message = `${otherwise.message} It is only reported, because of the annotation portolan/reconcile: report.`;
     return { expects: [], notes: [{ code: 'reconcile/report-only', message }] };
   }
   return { expects: [{ condition: rulesEnabled(serviceId, spec.port), otherwise }], notes: [] };
@@ -42,7 +42,7 @@ function closed({ resource: { spec }, live: { port } }: ObservedContext): Differ
   const what = `port ${spec.port} of Component/${spec.component}`;
   const why =
     port === undefined ? `${what} does not exist` : `outer access of ${what} is closed, and no manifest manages it`;
-  return { code: 'rule/closed', message: `Rule ${where(spec)} answers no request: ${why}.` };
+  return { code: 'rule/closed', message: `Rule ${where(spec)} does not answer requests: ${why}.` };
 }
 
 function inactive({ resource: { spec }, live: { port } }: ObservedContext): Need['otherwise'] {
@@ -50,20 +50,20 @@ function inactive({ resource: { spec }, live: { port } }: ObservedContext): Need
   if (port !== undefined && port.protocol !== 'http') {
     return {
       code: 'rule/inactive',
-      message: `${name} is inactive, so it answers no request: the protocol of the port is ${port.protocol}, and the platform enables the rules of a port only while its protocol is http.`,
+      message: `${name} is inactive, so it does not answer requests: the protocol of the port is ${port.protocol}, and the platform enables the rules of a port only while its protocol is http.`,
       remedy: `Write protocol: http and outer: true for port ${spec.port} in Component/${spec.component}, or remove the rule from the manifests.`,
     };
   }
   return {
     code: 'rule/inactive',
-    message: `${name} is inactive, so it answers no request, although outer access of port ${spec.port} is open. A change of the protocol to http while the port is open causes that, and so does an edit that leads an inactive rule here.`,
+    message: `${name} is inactive, so it does not answer requests, although outer access of port ${spec.port} is open. A change of the protocol to http while the port is open causes that, and so does an edit that leads an inactive rule here.`,
     remedy: `Write inner: true and outer: true for port ${spec.port} in Component/${spec.component}, so that Portolan opens it again, or close and open it in the console.`,
   };
 }
 
 /**
- * What the port of a rule must be before the rule is created there, or led there.
- * @param opens creating the rule opens outer access of its port.
+ * Returns the conditions that the port must fulfil before the rule is created on it or moved to it.
+ * @param opens whether creating the rule opens outer access of its port.
  */
 export function portNeeds(
   { resource: { spec }, live: { serviceId, port: live } }: ObservedContext,
@@ -76,7 +76,7 @@ export function portNeeds(
     met: live !== undefined,
     otherwise: {
       code: 'rule/port-missing',
-      message: `rule ${where(spec)} needs port ${port} of Component/${spec.component}, which does not exist and is not going to be added`,
+      message: `rule ${where(spec)} needs port ${port} of Component/${spec.component}, which does not exist and is not added in this plan`,
       remedy,
     },
   };
@@ -86,11 +86,11 @@ export function portNeeds(
       met: live?.inner === true,
       otherwise: {
         code: 'rule/inner-closed',
-        message: `rule ${where(spec)} would publish port ${port} of Component/${spec.component}, whose inner access is closed and is not going to be opened`,
+        message: `rule ${where(spec)} would publish port ${port} of Component/${spec.component}, whose inner access is closed and is not opened in this plan`,
         remedy,
       },
     };
-    // The order of the protocol's change matters; that there is one does not.
+    // A protocol change must come first, if there is one; otherwise this condition holds.
     const protocol: Need = {
       condition: portProtocol(serviceId, port),
       met: true,
@@ -105,7 +105,7 @@ export function portNeeds(
       met: live?.outer === true,
       otherwise: {
         code: 'rule/port-closed',
-        message: `rule ${where(spec)} needs outer access of port ${port} of Component/${spec.component}, which is closed and is not going to be opened`,
+        message: `rule ${where(spec)} needs outer access of port ${port} of Component/${spec.component}, which is closed and is not opened in this plan`,
         remedy,
       },
     },

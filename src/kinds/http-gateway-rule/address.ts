@@ -9,14 +9,14 @@ import { keyFree, ownerOf, protocolOnRecord, ruleRows } from './identity.ts';
 import type { ObservedContext, RuleContext } from './live.ts';
 import { addressOf, protocolOf, type RuleAddress, ruleKey } from './steps.ts';
 
-/** The address that a rule should have, and how the one that it has differs. */
+/** The desired address of a rule, and the differences from its present one. */
 export interface WantedAddress {
   readonly address: RuleAddress;
-  /** Of the whole record: the manifest's, or the one that goes with the protocol. 0: none. */
+  /** The certificate to send: that of the manifest, or the one that the protocol needs. 0: none. */
   readonly certificateId: number;
-  /** Where the rule is not at its address: what the platform has, and what it should have. */
+  /** Changes from the present address to the desired one. */
   readonly changes: readonly RawChange[];
-  /** Natural key of the row once the rule is at its address. */
+  /** Natural key of the row after these changes. */
   readonly key: string;
 }
 
@@ -53,7 +53,7 @@ export function wantedAddress(
   return { address, certificateId: certificate.wanted, changes, key: keyOf(context, mine, ruleKey(address)) };
 }
 
-/** The key that the row gets; its present one while another row still has the other. */
+/** Returns the new key of the row; its present key while another row has the new one. */
 function keyOf({ ledgerView }: RuleContext, mine: OwnedObject | undefined, key: string): string {
   if (mine === undefined || mine.naturalKey === key) return key;
   const isTaken = ruleRows(ledgerView).some((row) => row.naturalKey === key && row.origin !== 'observed');
@@ -62,13 +62,13 @@ function keyOf({ ledgerView }: RuleContext, mine: OwnedObject | undefined, key: 
 
 interface WantedCertificate {
   readonly wanted: number;
-  /** Of a certificate that the manifest does not name; one that it names is a field like any other. */
+  /** Changes of a certificate that the manifest does not name; one that it names is an ordinary field. */
   readonly changes: readonly RawChange[];
 }
 
 /**
- * Without a certificate in its manifest a rule is http, and one that was adopted as https stays what it was. What it was
- * is the protocol on record.
+ * Returns the certificate that the rule should have. A rule without a certificate in its manifest is http; one that was adopted
+ * as https stays https, by its recorded protocol.
  */
 function wantedCertificate(
   { resource: { spec } }: RuleContext,
@@ -96,14 +96,14 @@ function changeOf(
   return [{ field, path: field, before, after, ...(recorded === undefined ? {} : { recorded }) }];
 }
 
-/** A certificate that the manifest names since: on record is that there was none. */
+/** Adds the recorded value 0 to the change of a certificate that the manifest named only now. */
 export function withRecorded(change: RawChange, mine: OwnedObject | undefined): RawChange {
   const isNew =
     change.field === 'certificateId' && mine !== undefined && mine.lastApplied['certificateId'] === undefined;
   return isNew && addressOf(mine.naturalKey)?.protocol === 'http' ? { ...change, recorded: 0 } : change;
 }
 
-/** What a component is called in the manifests; its id where no manifest means it. */
+/** Returns the name of a component in the manifests; its id if no manifest refers to it. */
 function componentName({ siblings, ledgerView }: RuleContext, serviceId: string | undefined): string | undefined {
   for (const sibling of siblings.values()) {
     if (sibling.kind !== 'Component') continue;
@@ -113,7 +113,7 @@ function componentName({ siblings, ledgerView }: RuleContext, serviceId: string 
   return serviceId;
 }
 
-/** The wanted key, or what stands in its way: no update and no creation may give a second rule the key of another one. */
+/** Returns the condition that no other rule has the key: two rules with one key would block each other. */
 export function keyNeed(
   { ledgerView }: RuleContext,
   rules: readonly RuleRecord[],
@@ -134,7 +134,7 @@ export function keyNeed(
       message: `rule ${name} cannot be given its domain and path: ${holder === undefined ? `the ledger has them for ${owner?.resource ?? 'another rule'}` : `rule ${holder.ruleId}, ${who}, has them now`}, and two such rules of one port would block each other`,
       remedy:
         holder === undefined
-          ? 'It follows when that rule has been removed or changed.'
+          ? 'The change follows after that rule was removed or changed.'
           : `Change rule ${holder.ruleId} in the console, or change the domain or path in one of the manifests.`,
     },
   };

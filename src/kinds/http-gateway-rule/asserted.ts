@@ -9,8 +9,8 @@ import type { HttpGatewayRuleSpec } from './spec.ts';
 import { type Addressed, addressOf, protocolOf, type RuleWish } from './steps.ts';
 
 /**
- * The row of a rule that is as its manifest says.
- * @param held changes that the platform does not have: those fields keep what was last applied.
+ * Returns the row of a rule that matches its manifest.
+ * @param held changes that are held: those fields keep the value that was last applied.
  */
 export function recordingOf(
   { resource }: RuleContext,
@@ -36,7 +36,7 @@ export function recordingOf(
   };
 }
 
-/** What the manifest says of the fields that it manages, without those whose changes are held. */
+/** Returns the managed fields of the manifest, without those whose changes are held. */
 export function assertedFields(spec: HttpGatewayRuleSpec, held: readonly RawChange[] = []): JsonObject {
   const wanted = asserted(spec).filter(({ name }) => !held.some(({ field }) => field === name));
   return Object.fromEntries(wanted.map((field) => [field.name, field.want(spec)]));
@@ -48,8 +48,8 @@ function formerFields(mine: OwnedObject | undefined, held: readonly RawChange[])
 }
 
 /**
- * The fields among these that no answer shows. They are remembered even when the manifest manages them no more: creating
- * the rule again would lose them otherwise.
+ * Returns the fields that no answer shows. The ledger keeps them even if the manifest does not manage them any more: recreating
+ * the rule would lose them otherwise.
  */
 export function hiddenFields(fields: JsonObject): JsonObject {
   return Object.fromEntries(
@@ -59,15 +59,15 @@ export function hiddenFields(fields: JsonObject): JsonObject {
   );
 }
 
-/** The rule opened outer access of its port by being created: closed again once it is gone and nothing else needs it. */
+/** Returns the mark of a rule whose creation opened its port. The port is closed after the rule if nothing else needs it. */
 export function openedMark(row: OwnedObject | undefined): JsonObject {
   const opened = row?.remoteAux['opened'];
   return opened === undefined ? {} : { opened };
 }
 
 /**
- * Names of the fields that no answer shows, of a rule whose creation was in doubt: a rule like it exists, so they are
- * assumed to be as sent.
+ * Returns the mark with the fields that no answer shows, of a rule whose creation was in doubt: a matching rule exists, so their
+ * values are assumed to be as sent.
  */
 export function assumedMark(row: OwnedObject | undefined): JsonObject {
   const assumed = row?.remoteAux[ASSUMED];
@@ -76,13 +76,13 @@ export function assumedMark(row: OwnedObject | undefined): JsonObject {
 
 const ASSUMED = 'assumed';
 
-/** The mark of a rule that was found after its creation had been in doubt. */
+/** Returns the mark of a rule that was found after its creation was in doubt. */
 export function assuming(sent: RuleWish): JsonObject {
   const hidden = Object.keys(hiddenFields(sent));
   return hidden.length === 0 ? {} : { [ASSUMED]: hidden };
 }
 
-/** What the annotations say about removal; remembered, because they go with the manifest that carried them. */
+/** Returns the annotations about removal. The ledger keeps them, because they disappear together with the manifest. */
 export function removalMarks(resource: Resource | undefined): JsonObject {
   return {
     ...(resource?.annotations['portolan/prune'] === 'keep' ? { prune: 'keep' } : {}),
@@ -120,7 +120,7 @@ export function readableFields(rule: RuleRecord): JsonObject {
   );
 }
 
-/** The fields in which a rule that is there is not the one that was to be created; what no server shows cannot tell. */
+/** Returns the paths of fields in which an existing rule differs from the sent one; hidden fields are not compared. */
 export function unlikeSent(sent: RuleWish | JsonObject, found: RuleRecord): readonly string[] {
   return ruleFields.flatMap(({ name, path, read }) => {
     const wanted = sent[name] as Json | undefined;
@@ -130,20 +130,20 @@ export function unlikeSent(sent: RuleWish | JsonObject, found: RuleRecord): read
 }
 
 /**
- * Whether a rule that is there is the one on record. A row without an id was written on a person's word, or by a server that
- * shows no rules: a rule with its key may as well be somebody else's, unless it is just what was sent.
+ * Returns whether an existing rule is the recorded one. A row has no id after a manual resolution, or from a server that does not
+ * list rules. A rule with its key may then be unmanaged, unless it is exactly as sent.
  */
 export function isOnRecord({ remoteId, lastApplied }: OwnedObject, present: RuleRecord): boolean {
   return remoteId === null ? unlikeSent(lastApplied, present).length === 0 : remoteId === present.ruleId;
 }
 
-/** As `where`, of the natural key of a rule. */
+/** Returns the address in the natural key of a rule, in the form of `where`. */
 export function nameOfKey(key: string): string {
   const address = addressOf(key);
   return address === undefined ? key : where(address);
 }
 
-/** For people: `www.example.com/`, or `https://www.example.com/`. */
+/** Returns the address of a rule for messages: `www.example.com/` or `https://www.example.com/`. */
 export function where(rule: Omit<Addressed, 'serviceId' | 'port'>): string {
   return `${protocolOf(rule) === 'https' ? 'https://' : ''}${rule.domain}${rule.path}`;
 }

@@ -82,8 +82,8 @@ async function observe({
 }
 
 /**
- * The rules, with the one that the manifest gives another address, where the listing lacks it: an empty or old listing is
- * no proof that it is gone, and a second rule would be created at the new address beside it.
+ * Adds the rule that the manifest moves to another address, if the listing lacks it: an empty or old listing does not prove that
+ * the rule is gone, and a second rule would be created at the new address.
  */
 async function withMoved(
   { id, spec }: Resource<HttpGatewayRuleSpec>,
@@ -105,20 +105,20 @@ async function withMoved(
   return { readable: true, value: [...rules.value, ...(await shownById(reader, moved))] };
 }
 
-/** Certificates are only looked up here: where they cannot be, an id in a manifest is sent as it is. */
+/** Reads the certificates of the team. If that is not possible, an id in a manifest is sent unchecked. */
 async function viewCertificates(reader: ScopeReader): Promise<CertificateView> {
   try {
     const listed = await reader.read(listCertificates);
     return listed.readable ? { type: 'listed', certificates: listed.value } : { type: 'unlisted' };
   } catch (error) {
     if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
-    // A token may lack this one right; a platform that cannot be reached answers nothing else either.
+    // The token may lack only this permission. A platform that cannot be reached fails every read.
     if (error.disposition === 'unreachable' && error.code !== 'platform/forbidden') throw error;
     return { type: 'refused', message: error.message };
   }
 }
 
-/** Adds the extensions of rules, which only the listing of all rules shows; one that was read from there has them already. */
+/** Adds extensions, which only the listing of all rules shows. A rule that was read from there has them already. */
 async function withExtensions(
   listed: Readable<readonly RuleRecord[]>,
   reader: ScopeReader,
@@ -137,12 +137,12 @@ async function withExtensions(
 function componentMissing(component: Resource<ComponentSpec>, serviceId: string): HoldProposal {
   return {
     code: 'rule/component-missing',
-    message: `component ${serviceId} of ${component.id} is not in this application: it was deleted, or belongs to another application now; nothing was done for its rules`,
-    remedy: `Correct ${component.id} (${component.position.file}:${component.position.line}), or take it and its rules out.`,
+    message: `component ${serviceId} of ${component.id} is not in this application: it was deleted, or belongs to another application now; its rules were not changed`,
+    remedy: `Correct ${component.id} (${component.position.file}:${component.position.line}), or remove it and its rules.`,
   };
 }
 
-/** The ids that there are now, so that a new one can be told from one that gets another key; the whole record before an update. */
+/** Returns all present ids before a creation, so that a new rule is recognized; the whole record before an update. */
 function preimage(step: RuleStep, live: RuleLive | undefined): Json {
   const former = step.type === 'create' && step.again !== undefined ? [step.again.former] : [];
   if (live?.type !== 'observed' || !live.rules.readable) return former.length === 0 ? null : { ids: former };
@@ -163,12 +163,12 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
       return createRule({ app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } });
     case 'update':
     case 'restore': {
-      // What an update ignores, or answers 500 to, is not in it.
+      // Without the fields that an update ignores or answers with 500.
       const rule = fieldsOf(step.rule, ({ change }) => change !== 'recreate-or-hold');
       return updateRule({ app, ruleId: step.ruleId, rule });
     }
     case 'recreate':
-      // Deleted only if the request that creates it again can be made.
+      // The rule is deleted only if the request that recreates it is valid.
       writeRequest(createRule({ app, rule: fieldsOf(step.rule) }));
       return deleteRule({ app, ruleId: step.ruleId });
     case 'delete':
@@ -182,7 +182,7 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
   }
 }
 
-/** The platform refuses null and "" for optional fields, and reads certificate 0 as none: all of them are left out. */
+/** Returns the fields to send. The platform refuses null and "", and takes certificate 0 for none: these are left out. */
 function fieldsOf(rule: RuleWish, isSent: (field: RuleField) => boolean = () => true): RuleFields {
   const { serviceId, port, domain, path } = rule;
   const fields = ruleFields.filter((field) => isSent(field) && !isNone(field, rule[field.name]));
@@ -215,7 +215,7 @@ function applied(
       ...removalMarks(resource),
       ...(isCreate ? openedBy(step.rule, before, prior) : openedMark(prior)),
       ...(isCreate ? {} : assumedMark(prior)),
-      // An update of a rule we had not known: it is adopted with the values it had.
+      // An update of an unmanaged rule adopts it with the values that it had.
       ...(isCreate || prior?.origin === 'created'
         ? {}
         : { adopted: prior?.remoteAux['adopted'] ?? formerFields(before) }),
@@ -227,13 +227,13 @@ function applied(
   };
 }
 
-/** A creation that opens its port says so: the port was closed when the request was made. */
+/** Returns the mark of a creation that opened its port: the port was closed before the request. */
 function openedBy({ serviceId, port }: RuleWish, before: Json, prior: OwnedObject | undefined): JsonObject {
   const opens = (before as { readonly opens?: boolean } | null)?.opens === true;
   return opens ? { opened: `${serviceId}/${port}` } : openedMark(prior);
 }
 
-/** It is as much ours as the rule that was deleted for it. */
+/** Returns the row of a recreated rule. It has the origin of the rule that was deleted. */
 function createdAgain(
   rule: RuleWish,
   { asserted }: CreatedAgain,
@@ -256,7 +256,7 @@ function createdAgain(
   };
 }
 
-/** What only a creation applies stays as it was last applied. */
+/** Returns the last applied values of fields that only a creation sets. */
 function keptFields(prior: OwnedObject | undefined): JsonObject {
   return Object.fromEntries(
     ruleFields.flatMap(({ name, change }) => {
@@ -275,12 +275,12 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
   if (step.type === 'update') return resolveUpdate(step, context);
   if (step.type !== 'create') return comparedAgain;
   const rules = await reader.read(listRules);
-  // Nothing can be seen: the same body is sent once more, and "exists already" is then taken as the answer.
+  // The rules cannot be observed: the request is repeated, and "exists already" then proves the first one.
   if (!rules.readable)
     return {
       type: 'superseded',
       evidence:
-        'this server does not list rules; the same request is sent once more, which it refuses if the first one was done',
+        'this server does not list rules; the same request is sent once more, and the server refuses it if the first one was done',
     };
   const found = madeBy(step.rule, unrecorded(rules.value, ledgerView, intent.uid), intent.preimage);
   if (found.type === 'none') return await absence(step, context, rules.value.length);
@@ -290,7 +290,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
   if (typeof recording === 'string') throw new Error('creating a rule cannot remove it');
   const assumed = assuming(step.rule);
   const unread =
-    Object.keys(assumed).length === 0 ? '' : '; no answer shows its configuration, which is assumed as sent';
+    Object.keys(assumed).length === 0 ? '' : '; no answer shows its configuration, which is assumed to be as sent';
   return {
     type: 'applied',
     recording: { ...recording, remoteAux: { ...recording.remoteAux, ...assumed } },
@@ -299,7 +299,7 @@ async function resolve(step: RuleStep, context: ResolveContext): Promise<Resolut
 }
 
 const NOTHING_NEW =
-  'the platform lists no rule with this key that was not there before the request was sent (of a rule that is gone again, say --not-applied)';
+  'the platform lists no new rule with this key since the request was sent (if the rule was deleted again, use --not-applied)';
 
 async function appliedManually(step: RuleStep, context: ManualContext): Promise<ManualOutcome> {
   const { id } = context;
@@ -319,12 +319,12 @@ async function appliedManually(step: RuleStep, context: ManualContext): Promise<
   return {
     recording,
     warnings: [
-      'no --id was given: the rule is on record as existing. A server that cannot list rules can neither change nor delete it from here; where rules are listed, one with its key is taken for it only while it is just as it was sent',
+      'no --id was given: the rule is recorded as existing. On a server that cannot list rules, Portolan can neither change nor delete it. If rules are listed, a rule with its key is accepted only if it is exactly as sent',
     ],
   };
 }
 
-/** A rule may open its port. */
+/** Returns the outdated readings. Creating a rule may open its port. */
 function touches(step: RuleStep): readonly ScopeReading[] {
   const rules: readonly ScopeReading[] = [keyOf(listRules), keyOf(listAllRules)];
   if (step.type === 'close_outer') return [...rules, keyOf(listEndpoints), portsReading(step.serviceId)];
@@ -336,7 +336,7 @@ function component(step: RuleStep): string {
   return step.type === 'delete' ? (step.key.split('/')[1] as string) : step.rule.serviceId;
 }
 
-/** Every request that gateway rules need. */
+/** Reads and writes of gateway rules. */
 export const ruleCalls: KindCalls<HttpGatewayRuleSpec, RuleLive, RuleStep, Withdrawal> = {
   observe,
   observeWithdrawn: observeWithdrawal,

@@ -2,13 +2,13 @@ import type { CertificateRecord } from './wire.ts';
 import type { HoldProposal } from '../reconciled.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
-/** What is known of the team's certificates. */
+/** The observation of the team's certificates. */
 export type CertificateView =
   | { readonly type: 'not-asked' }
   | { readonly type: 'listed'; readonly certificates: readonly CertificateRecord[] }
-  /** The server has no listing of them. */
+  /** The server does not list certificates. */
   | { readonly type: 'unlisted' }
-  /** The platform refused to list them, in these words. */
+  /** The platform refused to list them, with this message. */
   | { readonly type: 'refused'; readonly message: string };
 
 export type CertificateChoice =
@@ -22,7 +22,7 @@ export type CertificateChoice =
 
 type Wanted = Pick<HttpGatewayRuleSpec, 'domain' | 'path' | 'certificate' | 'certificateId'>;
 
-/** Whether the manifest asks for a certificate: the rule is https then. */
+/** Returns whether the manifest names a certificate: the rule is https then. */
 export function wantsCertificate({
   certificate,
   certificateId,
@@ -30,7 +30,7 @@ export function wantsCertificate({
   return certificate !== undefined || certificateId !== undefined;
 }
 
-/** The number of the certificate that a manifest means, by its alias or by itself. */
+/** Returns the number of the manifest's certificate, which it names by alias or by number. */
 export function chooseCertificate(spec: Wanted, resource: string, view: CertificateView): CertificateChoice {
   const { certificate: alias, certificateId: id } = spec;
   if (alias !== undefined) return byAlias(spec, alias, resource, view);
@@ -56,7 +56,7 @@ export function chooseCertificate(spec: Wanted, resource: string, view: Certific
   );
 }
 
-/** The platform stored 0 for the certificate that was asked for: it has no such certificate. That is no drift. */
+/** Returns the hold of a rule for which the platform stored certificate 0, because it has no such certificate. */
 export function notTaken(spec: Wanted, resource: string, id: number): HoldProposal {
   return {
     code: 'rule/certificate-unknown',
@@ -100,7 +100,7 @@ function byAlias(spec: Wanted, alias: string, resource: string, view: Certificat
   }
 }
 
-/** What would make browsers refuse it. It is sent all the same: the platform accepts it, and it may be meant. */
+/** Returns notes on why browsers would refuse the certificate. It is sent anyway, because the platform accepts it. */
 function doubtsAbout(spec: Wanted, { id, alias, issuedTo, hasExpired, expiresAt }: CertificateRecord) {
   const name = `certificate ${JSON.stringify(alias)} (${id}) of ${rule(spec)}`;
   const covers = issuedTo.length === 0 || issuedTo.some((pattern) => coversDomain(pattern, spec.domain));
@@ -114,7 +114,7 @@ function doubtsAbout(spec: Wanted, { id, alias, issuedTo, hasExpired, expiresAt 
   ];
 }
 
-/** `*.example.com` covers one label, as browsers see it. */
+/** Returns whether a certificate's name covers a domain; `*.example.com` covers one label, as in browsers. */
 function coversDomain(pattern: string, domain: string): boolean {
   const [wanted, name] = [pattern.toLowerCase(), domain.toLowerCase()];
   return wanted === name || (wanted.startsWith('*.') && name.slice(name.indexOf('.')) === wanted.slice(1));

@@ -7,7 +7,7 @@ import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { protocolOf } from './steps.ts';
 
-/** Rules within one HttpGatewayRule, and against the Component that it leads to. */
+/** Checks one HttpGatewayRule, also against the Component that it leads to. */
 export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly SpecProblem[] {
   const { spec } = resource;
   const component = set.get(`Component/${spec.component}`)?.spec as ComponentSpec | undefined;
@@ -45,13 +45,13 @@ export function domainProblems(domain: string): readonly SpecProblem[] {
       },
     ];
   }
-  // The pattern admits any xn-- label; only decoding tells whether one stands for anything.
+  // The pattern accepts any xn-- label; decoding shows whether it is valid.
   if (labels.some((label) => /^xn--/i.test(label) && !isPunycode(label.slice('xn--'.length)))) {
     return [
       {
         code: 'rule/domain',
         path: 'spec.domain',
-        message: `${JSON.stringify(domain)} has an xn-- label that is no valid punycode`,
+        message: `${JSON.stringify(domain)} has an xn-- label that is invalid punycode`,
         expected: 'an internationalised name in its ASCII form, such as xn--bcher-kva.example',
       },
     ];
@@ -106,7 +106,7 @@ function listedPorts(component: ComponentSpec): string {
     : `one of its ports: ${numbers.join(', ')}`;
 }
 
-/** Headers of HTTP are one whatever their case. */
+/** Returns duplicate keys. The case of HTTP headers does not matter. */
 function duplicates(entries: readonly { readonly key: string }[], path: string, noun: 'extension' | 'header') {
   return repeats(entries.map(({ key }) => (noun === 'header' ? key.toLowerCase() : key))).map(({ index }) => ({
     code: 'rule/duplicate-key',
@@ -116,7 +116,7 @@ function duplicates(entries: readonly { readonly key: string }[], path: string, 
   }));
 }
 
-/** One rule for a component, port, protocol, domain and path of a platform. Domains differ in more than case. */
+/** Claims one rule for each component, port, protocol, domain and path of a platform. The case of a domain does not matter. */
 export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);
@@ -124,7 +124,7 @@ export function ruleIdentities(resource: Resource<HttpGatewayRuleSpec>, set: Oth
   return [{ key: ruleIdentity(spec, application.platform), path: 'spec.domain' }];
 }
 
-/** What two rules of a platform may not share: one route may lead to several components, and be http as well as https. */
+/** Returns the claim of a rule. One route may lead to several components, and exist as http and https. */
 export function ruleIdentity(
   { component, port, domain, path, ...certificate }: Omit<HttpGatewayRuleSpec, 'application'>,
   platform: string,

@@ -8,7 +8,7 @@ import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 /** The documented dialect neither changes nor shows a rule. */
 const UNSEEN: DialectEffect = { change: 'hold', readBack: 'never' };
 
-/** What the diff goes by (`fields.ts`), and the fields that say which rule is meant. */
+/** The effects of the managed fields, and of the fields that identify the rule. */
 const ruleEffects: readonly FieldEffect[] = [
   ...['application', 'component', 'port', 'domain', 'path'].map(
     (name): FieldEffect => ({ path: `spec.${name}`, documented: { ...ADDRESS, readBack: 'never' }, extended: ADDRESS }),
@@ -20,7 +20,7 @@ const ruleEffects: readonly FieldEffect[] = [
       extended: { change, readBack },
     }),
   ),
-  // Looked up and sent as the number.
+  // Sent as the number of the certificate.
   { path: 'spec.certificate', documented: UNSEEN, extended: { change: 'update', readBack: 'own listing' } },
   inBoth('spec.openOuter', CREATION_ONLY),
   inBoth('spec.onImmutableChange', LOCAL),

@@ -64,7 +64,7 @@ function weightNotes({ resource, siblings }: RuleContext): Difference['notes'] {
   return message === undefined ? [] : [{ code: 'rule/weights', message }];
 }
 
-/** The manifest with the number of its certificate in the place of the alias: what is compared and sent. */
+/** Returns the context with the number of the certificate instead of its alias, for comparing and sending. */
 function withCertificate(context: ObservedContext, certificateId: number | undefined): ObservedContext {
   const { resource } = context;
   if (certificateId === undefined) return context;
@@ -72,7 +72,7 @@ function withCertificate(context: ObservedContext, certificateId: number | undef
   return { ...context, resource: { ...resource, spec: { ...spec, certificateId } } };
 }
 
-/** A rule that asked for an unknown certificate is https without one. To ask again would change nothing. */
+/** Holds a rule that asked for an unknown certificate and is https without one: an update would change nothing. */
 function withoutStoredNone(
   { resource: { spec, id }, live }: ObservedContext,
   outcome: Difference<RuleStep>,
@@ -95,7 +95,7 @@ function diffReadable(
   const { ledgerView, permissions, resource } = context;
   const recorded = mine === undefined || mine.origin === 'observed' ? undefined : presentOf(mine, rules, ledgerView);
   if (mine !== undefined && recorded !== undefined) {
-    // One that is on record itself has an address of its own to go to.
+    // Another recorded rule is moved to its own address.
     const isOther = (rule: RuleRecord): boolean => rule !== recorded && ownerOf(rule, ledgerView) === undefined;
     const equal = rules.filter((rule) => ruleKey(rule) === key && (rule === recorded || isOther(rule)));
     const isOne = equal.length < 2 || !equal.includes(recorded);
@@ -115,22 +115,22 @@ function diffReadable(
   return watched(context, present, updateRule(context, present, former, false));
 }
 
-/** Adds what the rule relies on to answer requests. */
+/** Adds the conditions under which the rule answers requests. */
 function watched(context: ObservedContext, present: RuleRecord, outcome: Difference<RuleStep>): Difference<RuleStep> {
   const { expects, notes } = activityOf(context, present);
   return { ...outcome, expects: [...outcome.expects, ...expects], notes: [...outcome.notes, ...notes] };
 }
 
-/** What is owed stays with its manifest, whatever key that wants by now. */
+/** Adds the key of an owed rule to the claims, because its manifest may ask for another key now. */
 function claiming(difference: Difference<RuleStep>, key: string, mine: OwnedObject | undefined): Difference<RuleStep> {
   return owedBy(mine) === undefined || mine === undefined
     ? difference
     : { ...difference, claims: [...new Set([key, mine.naturalKey])] };
 }
 
-/** The server lists no rules: what we last applied is all there is to compare with. */
+/** Compares a rule with the values that were last applied, on a server that does not list rules. */
 function diffUnreadable(context: ObservedContext, key: string, row: OwnedObject | undefined): Difference<RuleStep> {
-  // Without its id a rule cannot get another domain: the manifest means a new one.
+  // Without its id, a rule cannot be moved to another domain: the manifest then describes a new rule.
   const mine = row !== undefined && isSameRoute(row.naturalKey, key) ? row : undefined;
   const outcome = diffUnseen(context, mine);
   return { ...outcome, claims: mine === undefined ? [key] : [mine.naturalKey] };
@@ -149,7 +149,7 @@ function diffUnseen(context: ObservedContext, mine: OwnedObject | undefined): Di
     return { ...noting('rule/unverified', message), unchangedFields };
   }
   if (changed.length === 0) return { ...noDifference, unchangedFields };
-  // A bare --adopt takes over what exists; it does not say that somebody made this change.
+  // Only --adopt with the name of the resource confirms that a person made this change.
   if (permissions.adoptNamed(resource.id)) {
     const message = `rule ${name} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
     const recording = recordingOf(context, context.live.serviceId, naturalKey, remoteId, mine);
@@ -158,13 +158,13 @@ function diffUnseen(context: ObservedContext, mine: OwnedObject | undefined): Di
   }
   return holding({
     code: 'rule/cannot-update',
-    message: `rule ${name} shall change in ${changed.map((change) => change.path).join(', ')}, and this server offers no way to change a rule`,
-    remedy: `Change the rule in the console, then record that: apply --adopt ${resource.id}; or take the change back.`,
+    message: `rule ${name} should change in ${changed.map((change) => change.path).join(', ')}, but this server cannot change rules`,
+    remedy: `Change the rule in the console and record that with apply --adopt ${resource.id}, or revert the change.`,
     changes: changed,
   });
 }
 
-/** A rule that the platform says is there already. */
+/** Decides about a rule that exists already, as the platform answered. */
 function takenUnseen(context: ObservedContext, mine: OwnedObject): Difference<RuleStep> {
   const { id, spec } = context.resource;
   if (context.permissions.adopt(id)) {
@@ -177,17 +177,17 @@ function takenUnseen(context: ObservedContext, mine: OwnedObject): Difference<Ru
   return holding({
     code: 'rule/exists-not-ours',
     message: `the platform says that a rule for ${where(spec)} exists already${answer === undefined ? '' : ` (${answer})`}, and this ledger has no record of it`,
-    remedy: `Run apply --adopt ${id} to treat it as ours (this server cannot show or change it), or take it out of the manifests.`,
+    remedy: `Run apply --adopt ${id} to manage it (this server cannot show or change it), or remove it from the manifests.`,
   });
 }
 
-/** @param mine the row of a rule that is gone; what it owes is created again. */
+/** @param mine the row of a rule that is gone; a rule that it owes is recreated. */
 function createRule(context: ObservedContext, mine?: OwnedObject): Difference<RuleStep> {
   const { spec } = context.resource;
   const { live } = context;
   const entry = portSpecOf(context);
   const protocol = entry?.protocol ?? live.port?.protocol;
-  // A rule opens a port without a TCP endpoint: where the component opens it, that comes first.
+  // Creating a rule opens a port without a TCP endpoint. If the component manages the port, the component opens it first.
   const isLeft = protocol !== 'http' && entry?.outer === true;
   const opens = (spec.openOuter === true && !isLeft) || opensPort(context);
   const owed = owedBy(mine);
@@ -229,7 +229,7 @@ function createRule(context: ObservedContext, mine?: OwnedObject): Difference<Ru
   return { ...noDifference, steps: [step] };
 }
 
-/** A creation that opens its port enables every rule there, whatever the protocol, and makes nothing else. */
+/** Returns the effects of a creation that opens its port: it enables every rule on it, and creates nothing else. */
 function openingEffects({ live, resource }: ObservedContext, protocol: string | undefined): readonly string[] {
   const { port } = resource.spec;
   const others = rulesOf(live.rules, live.serviceId, port).filter((rule) => !rule.outer);
@@ -238,7 +238,7 @@ function openingEffects({ live, resource }: ObservedContext, protocol: string | 
   return [...opening, ...ruleEffect(others, 'enables')];
 }
 
-/** Whether this rule is the one that opens its port by being created; see `openingRule`. */
+/** Returns whether the creation of this rule opens its port; see `openingRule`. */
 function opensPort(context: ObservedContext): boolean {
   const { live, resource } = context;
   const { spec, id } = resource;
@@ -271,7 +271,7 @@ function notOurs({ resource }: RuleContext, present: RuleRecord, mine: OwnedObje
   return {
     code: 'rule/not-ours',
     message: `rule ${where(resource.spec)} exists on port ${present.port} (${present.ruleId}${present.type === 0 ? ", the platform's default" : ''}), and ${known}`,
-    remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or take it out of the manifests.`,
+    remedy: `Run apply --adopt ${resource.id} to take it over with its present values recorded, or remove it from the manifests.`,
   };
 }
 
@@ -280,7 +280,7 @@ function duplicateRule({ resource }: RuleContext, matches: readonly RuleRecord[]
     code: 'rule/duplicate',
     message: `the platform has ${matches.length} rules with the same component, port, protocol, domain and path as ${where(resource.spec)} (${matches.map((rule) => rule.ruleId).join(', ')}), and answers requests to create one with an error`,
     remedy:
-      'In the console, give all but one of them another domain or path, and run this again: each goes on serving. Then take those that nobody needs out.',
+      'In the console, give all but one of them another domain or path, and run the command again: all of them keep serving. Then remove those that are not needed.',
   };
 }
 
@@ -288,6 +288,6 @@ function otherSource({ resource, source }: RuleContext, owner: OwnedObject): Hol
   return {
     code: 'source/other-owner',
     message: `rule ${where(resource.spec)} belongs to the source "${owner.source}" (${owner.resource}); this run is for "${source}"`,
-    remedy: 'Take it out of one of the two sources, or run with the --source that owns it.',
+    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
   };
 }

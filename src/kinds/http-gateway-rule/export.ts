@@ -11,7 +11,7 @@ import { protocolOf, ruleKey } from './steps.ts';
 
 const { properties } = httpGatewayRuleSchema;
 
-/** Rules that lead to the components that are written, with every field that a server shows. */
+/** Exports the rules of the exported components, with every field that a server shows. */
 export function exportRules(context: ExportContext): Exported {
   const { rules, extent } = context.live;
   if (!rules.readable) {
@@ -30,7 +30,7 @@ export function exportRules(context: ExportContext): Exported {
       component === undefined
         ? `its component ${rule.serviceId} is not written`
         : whyNot(context, component, rule, copies.get(ruleKey(rule)) ?? []);
-    // What the platform made by itself is told beside its port.
+    // The platform's default rules are remarked beside their port.
     if (why === undefined && component !== undefined) documents.push(documentOf(context, component, rule));
     else if (!isDefault(rule) || component === undefined)
       left.push(`rule ${where(rule)} on port ${rule.port} (${rule.ruleId}): ${why}`);
@@ -44,7 +44,7 @@ export function exportRules(context: ExportContext): Exported {
   return { documents, left, unseen };
 }
 
-/** Why a rule cannot be written; undefined: it can. */
+/** Returns why a rule cannot be exported; undefined: it can. */
 function whyNot(
   context: ExportContext,
   component: string,
@@ -58,7 +58,7 @@ function whyNot(
   if (path === '') return 'it has no path, and that of a manifest starts with /';
   if (!context.fits(properties.path, path)) return 'a manifest cannot hold this path';
   const port = portOf(context, rule);
-  // A manifest asks for a rule that answers: Portolan would enable this one, or report it in every plan.
+  // A manifest describes an active rule: Portolan would enable this one, or report it in every plan.
   if (!rule.outer && port?.outer === true)
     return port.protocol === 'http'
       ? 'it is inactive although outer access of its port is open; close and open it in the console, which enables the rule'
@@ -66,7 +66,7 @@ function whyNot(
   if (copies.length > 1) return `the platform has ${copies.length} of them, and it is not clear which one is meant`;
   const written = rule.certificateId === null ? {} : certificateOf(context, rule.certificateId).written;
   if (protocolOf(written) !== protocolOf(rule))
-    return `it is ${protocolOf(rule)} with certificate ${rule.certificateId ?? 0}, which a manifest cannot say: a rule is https by a certificate of the team`;
+    return `it is ${protocolOf(rule)} with certificate ${rule.certificateId ?? 0}, which a manifest cannot express: a rule is https by a certificate of the team`;
   const identity = { component, port: rule.port, domain, path, certificateId: rule.certificateId ?? 0 };
   if (!context.claim(ruleIdentity(identity, platform))) return 'another rule that is written is the same';
   return undefined;
@@ -82,15 +82,15 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
   if (rule.type === 0)
     remarks.push({ at: [], text: "The platform's default rule, made when outer access was opened." });
   if (portOf(context, rule)?.outer !== true)
-    remarks.push({ at: [], text: 'Outer access of its port is closed: it answers nobody now.' });
+    remarks.push({ at: [], text: 'Outer access of its port is closed: it does not answer requests now.' });
   if (!isNothing(rule.rewrites))
-    remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot say; they stay as they are.' });
+    remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot express. They stay unchanged.' });
   const { path } = rule;
-  const wished = `${rule.domain.replace(/^\*/, 'any')}${path === '/' ? '' : `-${path.replaceAll('/', '-')}`}`;
+  const preferred = `${rule.domain.replace(/^\*/, 'any')}${path === '/' ? '' : `-${path.replaceAll('/', '-')}`}`;
   const suffix = protocolOf(rule) === 'https' ? `https-${component}` : component;
   return {
     kind: 'HttpGatewayRule',
-    name: context.nameFor('HttpGatewayRule', ruleKey(rule), wished, suffix),
+    name: context.nameFor('HttpGatewayRule', ruleKey(rule), preferred, suffix),
     spec: {
       application: context.application,
       component,
@@ -103,7 +103,7 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
   };
 }
 
-/** Every managed field that a server shows. What is empty there is absent here. */
+/** Returns every managed field that a server shows and that is not empty. */
 function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[]): JsonObject {
   const spec: Record<string, JsonObject[string]> = {};
   const autoSsl: Record<string, JsonObject[string]> = {};
@@ -129,7 +129,7 @@ function conditions(context: ExportContext, rule: RuleRecord, remarks: Remark[])
   return Object.keys(autoSsl).length === 0 ? spec : { ...spec, autoSsl };
 }
 
-/** A certificate by its alias, where the team has only one of that alias; else by its number. */
+/** Returns the certificate by its alias if that is unique in the team; by its number otherwise. */
 function certificateOf({ live, fits }: ExportContext, id: number): { written: JsonObject; remark?: string } {
   const byNumber = fits(properties.certificateId, id)
     ? { written: { certificateId: id } }
@@ -145,7 +145,7 @@ function certificateOf({ live, fits }: ExportContext, id: number): { written: Js
     : byNumber;
 }
 
-/** The schema of a field by its place in the spec: `autoSsl.enabled`. */
+/** Returns the schema of a field by its path in the spec: `autoSsl.enabled`. */
 function schemaAt(path: string): JsonObject | undefined {
   let schema: JsonObject | undefined = httpGatewayRuleSchema;
   for (const step of path.split('.'))

@@ -22,7 +22,7 @@ export const ruleFields: readonly RuleField[] = sentFields.flatMap(([name, decla
   if (change === undefined) return [];
   const read = (rule: RuleRecord): Json | undefined => {
     const value = json(valueAt(rule, name)) ?? assumed;
-    // A masked text is no value to compare with; what the listing of the application shows is guarded where it is sent.
+    // A masked text cannot be compared. For the listing of the application, `cannotUpdate` checks that before sending.
     return readBack === 'listing of all rules' && isMasked(value) ? undefined : value;
   };
   const want = (spec: HttpGatewayRuleSpec): Json | undefined => json(valueAt(spec, path));
@@ -44,18 +44,18 @@ export function presentValue(
   return read?.(present) ?? (readBack === 'own listing' ? undefined : mine?.lastApplied[name]);
 }
 
-/** Whether only creating the rule again takes a field from one value to another. */
+/** Returns whether only recreating the rule changes a field from one value to another. */
 export function needsRecreation({ change }: RuleField, before: Json | undefined, after: Json | undefined): boolean {
   if (change === 'recreate-or-hold') return !sameJson(before ?? '', after ?? '');
   return change === 'update-not-clear' && isEmpty(after) && !isEmpty(before);
 }
 
-/** Whether a value holds the mask of one of Portolan's own secrets, so that the true value is not known. */
+/** Returns whether a value contains the mask of a secret of Portolan, so that the true value is unknown. */
 export function isMasked(value: Json | undefined): boolean {
   return JSON.stringify(value ?? '').includes(SECRET_MASK);
 }
 
-/** Whether a value is how a server says "none". */
+/** Returns whether a value means "none" on a server. */
 export function isNone({ none }: RuleField, value: Json | undefined): boolean {
   return isEmpty(value) || value === none;
 }

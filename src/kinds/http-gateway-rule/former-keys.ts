@@ -4,11 +4,11 @@ import { GATEWAY_RULE } from './name.ts';
 
 /**
  * Up to schema 1 the key of a gateway rule was `rule/<component>/<port>/<domain><path>`, without its protocol, so that http and
- * https for one domain and path were one object. These give such rows the keys that they have since. Never changed once
- * released: they read what earlier versions wrote.
+ * https for one domain and path were one object. These functions give such rows their present keys. They never change after a
+ * release, because they read ledgers of earlier versions.
  */
 
-/** What these read and rewrite of a row of the table `object`. */
+/** The columns of the table `object` that these functions read and rewrite. */
 interface ObjectKeys {
   readonly uid: string;
   readonly kind: string;
@@ -17,31 +17,31 @@ interface ObjectKeys {
   readonly last_applied: string;
 }
 
-/** What these read and rewrite of a row of the table `intent`. */
+/** The columns of the table `intent` that these functions read and rewrite. */
 interface IntentKeys {
   readonly uid: string;
   readonly resource: string;
   readonly action: string;
 }
 
-/** The protocol, `domain/path` and what stands before them; without a protocol it is a key of before. */
+/** Matches a key: its prefix, the protocol, and `domain/path`. A former key has no protocol. */
 const PARTS = /^(.*:HttpGatewayRule:)?(rule\/[^/]+\/\d+\/)(https?:\/\/)?(.+)$/s;
 
-/** A natural key or the uid of an object, with its protocol; undefined: it has one, or is none of a rule. */
+/** Returns a natural key or uid with its protocol; undefined: it has one already, or is not that of a rule. */
 function withProtocol(key: string, protocol: string): string | undefined {
   const [, before = '', place, named, address] = PARTS.exec(key) ?? [];
   return place === undefined || named !== undefined ? undefined : `${before}${place}${protocol}://${address}`;
 }
 
-/** The uid that an object of a rule had before its key named the protocol; undefined: it had no other. */
+/** Returns the uid of a rule's object before keys contained the protocol; undefined: there is none. */
 export function formerUid(uid: string): string | undefined {
   const [, before, place, named, address] = PARTS.exec(uid) ?? [];
   return before === undefined || named === undefined ? undefined : `${before}${place}${address}`;
 }
 
 /**
- * A row with the key that it has now. The protocol follows from the certificate that was last applied; where none was, it is
- * not on record (`protocolUnrecorded`), and is that of the rule that is there.
+ * Returns a row with its present key. The protocol follows from the certificate that was last applied. Without one it is not
+ * recorded (`protocolUnrecorded`), and is that of the existing rule.
  */
 export function currentObject<Row extends ObjectKeys>(row: Row): Row {
   if (row.kind !== GATEWAY_RULE || withProtocol(row.uid, '') === undefined) return row;
@@ -57,7 +57,7 @@ export function currentObject<Row extends ObjectKeys>(row: Row): Row {
   return { ...row, uid, natural_key: naturalKey, remote_aux };
 }
 
-/** As `currentObject`, of a request that was sent or was about to be. */
+/** Returns the row of an intent with its present key. */
 export function currentIntent<Row extends IntentKeys>(row: Row): Row {
   if (!row.resource.startsWith(`${GATEWAY_RULE}/`) || withProtocol(row.uid, '') === undefined) return row;
   const action = parsed(row.action);
@@ -79,7 +79,7 @@ export function currentIntent<Row extends IntentKeys>(row: Row): Row {
   return { ...row, uid, action: canonicalJson(current) };
 }
 
-/** Gives all rows of a ledger the keys that they have since. Part of a migration. */
+/** Gives all rows of a ledger their present keys, as part of a migration. */
 export function renameRules(database: DatabaseSync): void {
   const objects = database.prepare('SELECT * FROM object WHERE kind = ?').all(GATEWAY_RULE) as unknown;
   const rename = database.prepare('UPDATE object SET uid = ?, natural_key = ?, remote_aux = ? WHERE uid = ?');

@@ -13,20 +13,20 @@ import { addressOf, protocolOf, type RuleProtocol, ruleKey } from './steps.ts';
 const KIND = 'HttpGatewayRule';
 
 /**
- * In `remoteAux` of a row from a ledger whose keys named no protocol, where nothing else on record tells it: the protocol
- * of the rule that is there is then the one on record.
+ * The mark in `remoteAux` of a row from a ledger whose keys had no protocol, if the row has no other sign of it: the protocol of
+ * the existing rule then counts as recorded.
  */
 export const PROTOCOL_UNRECORDED = 'protocolUnrecorded';
 
-/** Rows of rules that are there, as far as the ledger knows. */
+/** Returns the rows of rules that exist, as far as the ledger knows. */
 export function ruleRows({ objects }: LedgerView): readonly OwnedObject[] {
   return objects.filter(({ kind, state }) => kind === KIND && state !== 'gone');
 }
 
 /**
- * The row that a manifest means: the one that has its key, else the one that its manifest wrote, whatever its key was.
- * A row that has the key of another manifest belongs to that one, so that two manifests may exchange their domains.
- * @param key of the rule that the manifest wants.
+ * Returns the row of a manifest: the row with its key, or else the row that this manifest recorded under another key. A row with
+ * the key of another manifest belongs to that one, so that two manifests can exchange their domains.
+ * @param key the key of the desired rule.
  */
 export function recordOf(context: RuleContext, key: string): OwnedObject | undefined {
   const { ledgerView, resource, siblings, source } = context;
@@ -46,7 +46,7 @@ export function recordOf(context: RuleContext, key: string): OwnedObject | undef
   return candidates.find(({ naturalKey }) => !taken.has(naturalKey));
 }
 
-/** Whether two keys differ in no more than the protocol. */
+/** Returns whether two keys are equal except for the protocol. */
 export function isSameRoute(one: string, other: string): boolean {
   const [left, right] = [addressOf(one), addressOf(other)];
   if (left === undefined || right === undefined) return false;
@@ -70,8 +70,8 @@ function wantedKey(spec: HttpGatewayRuleSpec, siblings: DesiredState, ledgerView
 }
 
 /**
- * The rule that a row stands for. By its id, whatever has become of its domain; of a row without an id the one rule that
- * has its key and is as it was sent.
+ * Returns the rule of a row: by its id, whatever its domain is now. For a row without an id, the only rule with its key, if that
+ * rule is as it was sent.
  */
 export function presentOf(
   row: OwnedObject,
@@ -83,24 +83,24 @@ export function presentOf(
   return only !== undefined && second === undefined && isOnRecord(row, only) ? only : undefined;
 }
 
-/** Whether a rule has the key of a row. */
+/** Returns whether a rule has the key of a row. */
 export function hasKeyOf(rule: RuleRecord, { naturalKey, remoteAux }: OwnedObject): boolean {
   const key = ruleKey(rule);
   return key === naturalKey || (remoteAux[PROTOCOL_UNRECORDED] === true && isSameRoute(key, naturalKey));
 }
 
-/** The row that has a rule on record by its id. */
+/** Returns the row that records a rule by its id. */
 export function ownerOf({ ruleId }: RuleRecord, ledgerView: LedgerView): OwnedObject | undefined {
   return ruleRows(ledgerView).find(({ remoteId, origin }) => remoteId === ruleId && origin !== 'observed');
 }
 
-/** The protocol that a row has on record for the rule that is there. */
+/** Returns the recorded protocol of an existing rule. */
 export function protocolOnRecord({ naturalKey, remoteAux }: OwnedObject, present: RuleRecord): RuleProtocol {
   if (remoteAux[PROTOCOL_UNRECORDED] === true) return protocolOf(present);
   return addressOf(naturalKey)?.protocol ?? protocolOf(present);
 }
 
-/** What a step needs that gives a rule another key, or creates one: a second rule with it would block the first for good. */
+/** Returns the condition that no rule has a key: a second rule with it would block the first one permanently. */
 export function keyFree(key: string): string {
   return `rule-key ${key}`;
 }

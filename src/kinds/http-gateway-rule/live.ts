@@ -6,7 +6,7 @@ import type { DiffContext } from '../reconciled.ts';
 import type { CertificateView } from './certificate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
-/** What the platform says about one rule and the port it hangs on. */
+/** The observation of one rule and of its port. */
 export type RuleLive =
   | Exclude<ComponentIdentity, { type: 'known' }>
   | {
@@ -16,17 +16,17 @@ export type RuleLive =
       readonly rules: Readable<readonly RuleRecord[]>;
       readonly canUpdate: boolean;
       readonly certificates: CertificateView;
-      /** Read only where the rule may have to be created again. */
+      /** Read only if the rule may need recreation. */
       readonly recreation?: RecreationFacts;
     };
 
-/** What decides whether a rule can be deleted and created again. */
+/** Observations that decide whether a rule can be recreated. */
 export interface RecreationFacts {
   readonly everyRule: Readable<readonly PlacedRule[]>;
   readonly canDelete: boolean;
 }
 
-/** What the diff of a rule looks at. */
+/** The input of a rule's diff. */
 export type RuleContext = DiffContext<HttpGatewayRuleSpec, RuleLive>;
-/** What it looks at of a rule whose component is known. */
+/** The input of a rule's diff if its component is known. */
 export type ObservedContext = DiffContext<HttpGatewayRuleSpec, Extract<RuleLive, { type: 'observed' }>>;

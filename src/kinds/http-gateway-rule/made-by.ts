@@ -16,8 +16,8 @@ import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
 /**
- * What it means that the listing of the application lacks the rule: nothing, while its component, and the rule with it,
- * belongs to another application. The listing of all rules decides that; without it, the component's place.
+ * Decides about a creation whose rule is not in the listing of the application. The absence proves nothing if the component,
+ * and the rule with it, belongs to another application now. The listing of all rules shows that, or else the component's ports.
  */
 export async function absence(
   step: Extract<RuleStep, { type: 'create' }>,
@@ -40,7 +40,7 @@ export async function absence(
   const appId = every.value.find(({ rule }) => rule.ruleId === ruleId)?.appId;
   const place =
     appId === parseScopeKey(intent.scope)?.appId
-      ? 'is in the listing of all rules and not in that of its application, so one of the two is old'
+      ? 'is in the listing of all rules and not in that of its application, so one of the two listings is old'
       : `belongs to application ${appId} now, with its component`;
   return inDoubt('rule/elsewhere', `rule ${ruleId}, which was not there before, ${place}`);
 }
@@ -50,7 +50,7 @@ type Found =
   | { readonly type: 'none' }
   | { readonly type: 'duplicate' | 'not-as-sent'; readonly why: string };
 
-/** Rules that are not on record as another object: of those nobody asks which request made them. */
+/** Returns the rules that are not recorded as another object. */
 export function unrecorded(rules: readonly RuleRecord[], ledgerView: LedgerView, uid: string): readonly RuleRecord[] {
   return rules.filter((rule) => {
     const owner = ownerOf(rule, ledgerView);
@@ -58,7 +58,7 @@ export function unrecorded(rules: readonly RuleRecord[], ledgerView: LedgerView,
   });
 }
 
-/** Which of the rules with its key, and not there before it was sent, a request to create one has made. */
+/** Returns the rule that a request created: it has the key of the request and did not exist before. */
 export function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: Json): Found {
   const key = ruleKey(sent);
   const { ids: listed = [], isEvery = false } =
@@ -66,7 +66,7 @@ export function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: J
   const before = new Set(listed);
   const fresh = rules.filter((rule) => ruleKey(rule) === key && !before.has(rule.ruleId));
   const [rule, second] = fresh;
-  // Older intents name only the rules that had the key: of the others, none is known to be new.
+  // Intents of earlier versions list only the rules with the key, so that other rules are not known to be new.
   if (rule === undefined) return isEvery ? movedSince(sent, rules, before) : { type: 'none' };
   if (second !== undefined) {
     const ids = fresh.map(({ ruleId }) => ruleId).join(', ');
@@ -80,9 +80,9 @@ export function madeBy(sent: RuleWish, rules: readonly RuleRecord[], preimage: J
   };
 }
 
-/** A new rule of the same port may be the one that was created: its address can be edited in place, and its id stays. */
+/** Returns a new rule of the same port, which may be the created one: an edit of its address keeps its id. */
 function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: ReadonlySet<string>): Found {
-  // One that the platform made itself (type 0) was not sent.
+  // The platform's own default rules have type 0.
   const fresh = rules.filter(
     ({ ruleId, serviceId, port, type }) =>
       type !== 0 && serviceId === sent.serviceId && port === sent.port && !before.has(ruleId),
@@ -96,9 +96,9 @@ function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: Readon
 }
 
 /**
- * An update in doubt. Repeating it does no harm, so there is nothing to decide, with one exception: where it gave the rule
- * another address and the platform shows that address, the row follows. Otherwise, once git no longer names the rule, the
- * move would look like somebody else's, and the rule would stay for ever.
+ * Decides an update in doubt. It can be repeated, so there is nothing to decide, with one exception: if it moved the rule to
+ * another address and the platform shows that address, the row follows. Otherwise, after the rule was removed from git, the
+ * move would look like a change by a person, and the rule would never be deleted.
  */
 export async function resolveUpdate(
   { ruleId, rule: sent, asserted }: Extract<RuleStep, { type: 'update' }>,
@@ -121,15 +121,15 @@ export async function resolveUpdate(
       naturalKey: key,
       replaces: naturalKey,
       remoteAux: { ...aux, serviceId: sent.serviceId },
-      // Of what no answer shows, nothing proves that it was taken: it keeps what was applied before.
+      // Nothing proves that the platform took the hidden fields: they keep their former values.
       lastApplied: { ...lastApplied, ...Object.fromEntries(shown) },
     }),
     evidence: `rule ${ruleId} has the address that was sent`,
   };
 }
 
-/** What is said of a write that may be repeated. */
+/** The resolution of a write that can be repeated. */
 export const comparedAgain: Resolution = {
   type: 'superseded',
-  evidence: 'a repetition does no harm; the rules are read and compared again',
+  evidence: 'the request can be repeated safely; the rules are read and compared again',
 };

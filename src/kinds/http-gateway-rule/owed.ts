@@ -14,21 +14,21 @@ import {
 import { where } from './asserted.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
-/** Key of the step that creates a rule again, in the run that deleted it and in a later one. */
+/** Key of the step that recreates a rule, in the run that deleted it or in a later one. */
 export const CREATE_AGAIN = 'recreate/create';
 
-/** How far apart two readings must be that show the former rule, before nothing is owed any more: one may be old. */
+/** Minimum time between two readings that show the former rule, before the obligation ends: one of them may be old. */
 const SEEN_APART_MS = 60_000;
 
-/** A rule that is deleted to be created again: it is owed from before the deletion until the rule exists again. */
+/** The obligation to recreate a rule. It begins before the deletion and ends when the rule exists again. */
 export interface OwedRule {
-  /** The whole record that is created again. */
+  /** The whole record to create. */
   readonly rule: RuleWish;
-  /** Id of the rule that is deleted for it. */
+  /** Id of the deleted rule. */
   readonly former: string;
-  /** Of the record, the fields that the manifest manages. */
+  /** The fields of the record that the manifest manages. */
   readonly asserted: JsonObject;
-  /** When the former rule was first seen although it was to be deleted. */
+  /** Time of the first reading that still showed the former rule. */
   readonly seenMs?: number;
 }
 
@@ -36,14 +36,14 @@ export function obligationOf(owed: OwedRule): JsonObject {
   return { recreate: plainJson(owed) };
 }
 
-/** Returns what a row of the ledger owes; undefined if nothing. */
+/** Returns the obligation of a row; undefined if there is none. */
 export function owedBy(object: Pick<OwnedObject, 'obligation'> | undefined): OwedRule | undefined {
   return object?.obligation?.['recreate'] as unknown as OwedRule | undefined;
 }
 
 /**
- * Returns what is still owed while a rule is seen. If it is the one that was to be deleted, its deletion was not done, or
- * the reading is old: only a second reading, long after the first, ends what is owed.
+ * Returns the obligation that remains while a rule is observed. If the rule that was to be deleted still exists, its deletion was
+ * not done, or the reading is old: only a second reading, later by `SEEN_APART_MS`, ends the obligation.
  */
 export function stillOwed(
   object: Pick<OwnedObject, 'obligation'> | undefined,
@@ -60,8 +60,8 @@ export function stillOwed(
 }
 
 /**
- * Returns what an owed rule needs whose manifest does not bring it back: it was removed, is held, is only reported, or is
- * not a target. undefined if nothing is owed.
+ * Returns the steps for an owed rule that its manifest does not recreate, because the manifest was removed, is held, is only
+ * reported, or is not a target; undefined without an obligation.
  */
 export function fulfilOwed(object: OwnedObject, context: WithdrawContext): Difference<RuleStep> | undefined {
   const owed = owedBy(object);

@@ -7,8 +7,8 @@ const DAMP = 700;
 const CODE_POINT_MAX = 0x10ffff;
 
 /**
- * True if an ASCII form (`bcher-kva`, without its `xn--`) stands for a text with letters beyond ASCII. Our own, because
- * engines differ in what they take for one, and the same manifest must be valid everywhere.
+ * Returns whether an ASCII form (`bcher-kva`, without its `xn--`) decodes to a text with letters beyond ASCII. Engines differ in
+ * what they accept, and the same manifest must be valid everywhere, so this is an own implementation.
  */
 export function isPunycode(encoded: string): boolean {
   const delimiter = encoded.lastIndexOf('-');
@@ -42,7 +42,7 @@ export function isPunycode(encoded: string): boolean {
 function digitOf(character: string | undefined): number | undefined {
   if (character === undefined || !/^[a-z0-9]$/i.test(character)) return undefined;
   const value = Number.parseInt(character, BASE);
-  // Letters come first: a is 0, 0 is 26.
+  // The digits are the letters (0 to 25), followed by the numerals (26 to 35).
   return value >= 10 ? value - 10 : value + 26;
 }
 

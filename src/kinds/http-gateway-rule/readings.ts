@@ -6,7 +6,7 @@ export { listCertificates } from '../../platform/readings.ts';
 const FIELDS = ['http_rule_id', 'domain_name', 'container_port'];
 const RULES: Expected = { noun: 'a list of gateway rules', fields: FIELDS };
 
-/** The rules of every application: the only listing that shows extensions, and what stands on a domain and path. */
+/** Lists the rules of all applications. It is the only listing with extensions, and shows all rules of a domain and path. */
 export const listAllRules: Reading<readonly PlacedRule[]> = {
   operation: 'listAllRules',
   below: 'platform',
@@ -14,11 +14,11 @@ export const listAllRules: Reading<readonly PlacedRule[]> = {
   decode: decodePlacedRules,
   expected: RULES,
   isExtended: true,
-  // A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read.
+  // A server that lists the rules of one application may refuse this listing, or fail because of one rule.
   mayBeRefused: true,
 };
 
-/** The rules of the application. */
+/** Lists the rules of the application. */
 export const listRules: Reading<readonly RuleRecord[]> = {
   operation: 'listRules',
   segments: ['httpdomains'],
@@ -33,7 +33,7 @@ export const listRules: Reading<readonly RuleRecord[]> = {
   },
 };
 
-/** One rule by its id; undefined: there is none. The 404 is an absence where the server is known to have the address. */
+/** Reads one rule by its id; undefined: it does not exist. A 404 proves that if the server is known to have the endpoint. */
 export function getRule(ruleId: string): Reading<RuleRecord | undefined> {
   return {
     operation: 'getRule',

@@ -17,24 +17,24 @@ import { CREATE_AGAIN, obligationOf, type OwedRule } from './owed.ts';
 import { isCompleteConfiguration, type HttpGatewayRuleSpec } from './spec.ts';
 import type { RuleStep, RuleWish } from './steps.ts';
 
-/** The two steps that delete a rule and create it again, or why they must not be taken. */
+/** The two steps that recreate a rule, or the hold that prevents them. */
 export type Recreation = { readonly steps: readonly StepProposal<RuleStep>[] } | { readonly hold: HoldProposal };
 
-/** Where a recreation stands among the other steps of its rule. */
+/** The place of a recreation among the other steps of its rule. */
 export interface RecreationOrder {
-  /** Natural key of the row on record. */
+  /** Natural key of the row. */
   readonly object: string;
-  /** Where the rule is once the steps before are done. */
+  /** The address of the rule after the steps before. */
   readonly address: RuleWish;
-  /** What must hold on the platform for the creation. */
+  /** Conditions of the creation. */
   readonly needs: readonly Need[];
   /** Steps that come first. */
   readonly after: readonly string[];
 }
 
 /**
- * Proposes to delete a rule and to create it again, which is the only way to change what a server applies on creation. The
- * deletion is proposed only if all that is known says that the creation will be accepted, and that nothing is lost by it.
+ * Proposes to delete a rule and to create it again, which is the only way to change fields that a server applies on creation.
+ * It does so only if the creation should be accepted, and if no part of the rule is lost.
  */
 export function recreateRule(
   context: RuleContext,
@@ -78,7 +78,7 @@ export function recreateRule(
   };
 }
 
-/** Whether a rule on record must be created again to be as its manifest says: only then is it worth to read for it. */
+/** Returns whether a recorded rule needs recreation to match its manifest. Only then are the facts for that read. */
 export function mayBeRecreated(
   resource: Resource<HttpGatewayRuleSpec>,
   ledgerView: LedgerView,
@@ -92,13 +92,13 @@ export function mayBeRecreated(
   });
 }
 
-/** Whether only creating the rule again makes a change. */
+/** Returns whether a change needs recreation. */
 export function isImmutable({ field: name, before, after }: RawChange): boolean {
   const field = ruleFields.find((candidate) => candidate.name === name);
   return field !== undefined && needsRecreation(field, before, after);
 }
 
-/** The whole record: what the manifest wants, and of all else what the platform shows or Portolan last applied. */
+/** Returns the whole record: desired values of the manifest, and else the observed or last applied values. */
 function recreatedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: OwnedObject): RuleWish {
   const fields = ruleFields.map((field): [string, Json | undefined] => [
     field.name,
@@ -112,7 +112,7 @@ function recreatedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: Own
 
 type Why = Omit<HoldProposal, 'changes'>;
 
-/** Returns what a rule would lose by being created again. */
+/** Returns why a recreation would lose a part of the rule; undefined: it would not. */
 function lossOf(
   { resource: { spec }, ledgerView }: RuleContext,
   facts: RecreationFacts,
@@ -123,7 +123,7 @@ function lossOf(
   if (!ledgerView.known || !facts.canDelete) {
     return {
       code: 'rule/cannot-recreate',
-      message: `Portolan cannot recreate ${rule}: ${ledgerView.known ? 'this server offers no way to delete a rule' : 'without a ledger, a rule that is deleted could be lost'}.`,
+      message: `Portolan cannot recreate ${rule}: ${ledgerView.known ? 'this server cannot delete rules' : 'without a ledger, a rule that is deleted could be lost'}.`,
       remedy: ledgerView.known ? 'Revert the change.' : 'Use a ledger, or revert the change.',
     };
   }
@@ -132,7 +132,7 @@ function lossOf(
       code: 'rule/configuration-unknown',
       message: `Portolan does not recreate ${rule}, because it did not create the rule and no server shows the configuration, which would be lost.`,
       remedy:
-        'Write all eight fields of spec.configuration in the manifest, so that nothing of the rule is unknown, or revert the change.',
+        'Write all eight fields of spec.configuration in the manifest, so that the whole rule is known, or revert the change.',
     };
   }
   const masked = ruleFields.filter((field) => field.want(spec) === undefined && isMasked(field.read?.(present)));
@@ -188,7 +188,7 @@ function placeOf({ team, region, appId, rule: { domain, path } }: PlacedRule): s
   return `${domain}${path} of ${team}/${region}/${appId}`;
 }
 
-/** The server searches the text of the extensions for this word. */
+/** Returns whether extensions redirect to https. The server searches their text for this word. */
 function redirects(extensions: unknown): boolean {
   return JSON.stringify(extensions ?? []).includes('httptohttps');
 }
@@ -198,12 +198,12 @@ function hasSameKey(other: RuleRecord, rule: RuleWish): boolean {
   return other.serviceId === rule.serviceId && other.port === rule.port && other.protocol === protocol;
 }
 
-/** A certificate makes a rule https. */
+/** Returns whether a rule is https, by its certificate. */
 function isSecure(rule: RuleWish): boolean {
   return typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0;
 }
 
-/** The server's database compares texts without case. */
+/** Compares texts without regard to case, as the server's database does. */
 function sameText(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
 }

@@ -6,7 +6,7 @@ import type { ClassifierRow, WriteEvidence } from '../../platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../platform/writes.ts';
 import answers from './answers.json' with { type: 'json' };
 
-/** What answers to writes of rules prove, besides the platform's table. */
+/** Classifier rows for writes of rules, besides the platform's table. */
 export const ruleAnswers = answers as unknown as readonly ClassifierRow[];
 
 interface RuleEvidence extends WriteEvidence {
@@ -24,7 +24,7 @@ interface Rule {
   readonly rule: RuleFields;
 }
 
-/** Returns the rule that the answer to a write showed. */
+/** Returns the rule in the answer to a write. */
 export function shownRule(evidence: WriteEvidence): RuleRecord | undefined {
   return isOfRule(evidence) ? evidence.rule : undefined;
 }
@@ -79,7 +79,7 @@ export function evidenceOf(rule: RuleRecord): RuleEvidence {
   return { type: 'rule', rule };
 }
 
-/** Identity of a rule: component, port, domain without regard to case, path; the server's default path is `/`. */
+/** Returns whether an answer has the identity of the sent rule. The case of the domain does not matter; the default path is `/`. */
 function echoesKey(sent: RuleFields, echoed: RuleRecord): boolean {
   return (
     echoed.serviceId === sent.serviceId &&

@@ -34,13 +34,13 @@ const configurationSchema = objectOf(
 
 export type RuleConfiguration = TypeOf<typeof configurationSchema>;
 
-/** Whether a configuration leaves nothing to the platform: each of its fields has a value. */
+/** Returns whether each field of a configuration has a value, so that no default of the platform applies. */
 export function isCompleteConfiguration(configuration: RuleConfiguration | undefined): boolean {
   const names = Object.keys(configurationSchema.properties) as (keyof RuleConfiguration)[];
   return configuration !== undefined && names.every((name) => configuration[name] !== undefined);
 }
 
-/** What the server may later evaluate as code, so only this passes. */
+/** The server may later evaluate these texts as code, so only harmless characters are valid. */
 const EXTENSION = {
   pattern: '^[A-Za-z0-9_.-]{1,32}$',
   maxLength: 32,
@@ -111,5 +111,5 @@ export const httpGatewayRuleSchema = objectOf(
   },
 );
 
-/** With its defaults filled in. Identity of a new rule: (component, port, protocol, domain, path). */
+/** A spec with its defaults filled in. Identity of a new rule: (component, port, protocol, domain, path). */
 export type HttpGatewayRuleSpec = TypeOf<typeof httpGatewayRuleSchema>;

@@ -1,10 +1,10 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { Step } from '../reconciled.ts';
 
-/** A rule's fields in the manifest's words: what a create sends, and an update as a whole. */
+/** The fields of a rule with the manifest's names, for a creation or an update. */
 export type RuleWish = JsonObject & Omit<RuleAddress, 'protocol'>;
 
-/** Of a rule that was deleted to be created again. */
+/** Facts about a rule that was deleted to be recreated. */
 export interface CreatedAgain extends JsonObject {
   /** Id of the deleted rule. */
   readonly former: string;
@@ -17,18 +17,18 @@ export type RuleStep = Step &
     | { readonly type: 'create'; readonly rule: RuleWish; readonly open: boolean; readonly again?: CreatedAgain }
     /** Deletes the rule so that a step `create` can create it again as `rule`. */
     | { readonly type: 'recreate'; readonly ruleId: string; readonly rule: RuleWish }
-    /** Always the whole merged record: what is left out is reset by the platform. `asserted`: the fields the manifest manages. */
+    /** `rule`: the whole merged record, because the platform resets missing fields. `asserted`: the managed fields. */
     | { readonly type: 'update'; readonly ruleId: string; readonly rule: RuleWish; readonly asserted: JsonObject }
-    /** An adopted rule gets back the values it had, and is let go. */
+    /** Gives an adopted rule its former values back. It is unmanaged afterwards. */
     | { readonly type: 'restore'; readonly ruleId: string; readonly rule: RuleWish }
     | { readonly type: 'delete'; readonly ruleId: string; readonly key: string }
-    /** Outer access that the rule opened, once it is deleted. */
+    /** Closes outer access that the rule opened, after the rule is deleted. */
     | { readonly type: 'close_outer'; readonly serviceId: string; readonly port: number }
   );
 
 export type RuleProtocol = 'http' | 'https';
 
-/** What tells one rule from another: the platform refuses a second one with all of it. */
+/** The identity of a rule: the platform refuses a second rule with the same values. */
 export interface RuleAddress {
   readonly serviceId: string;
   readonly port: number;
@@ -38,14 +38,14 @@ export interface RuleAddress {
 }
 
 export interface Addressed extends Omit<RuleAddress, 'protocol'> {
-  /** As a server says it; absent in a manifest and in a wish, whose certificate decides. */
+  /** The protocol in an answer; absent in manifests and requests, whose certificate decides. */
   readonly protocol?: unknown;
   readonly certificateId?: unknown;
-  /** Its alias, in a manifest. */
+  /** The alias of the certificate, in a manifest. */
   readonly certificate?: unknown;
 }
 
-/** A server says the protocol; where it is not said, a certificate makes the rule https. */
+/** Returns the protocol of a rule. If the record has none, a certificate makes the rule https. */
 export function protocolOf({
   protocol,
   certificateId,
@@ -57,14 +57,13 @@ export function protocolOf({
 }
 
 /**
- * Natural key of a new rule, and of one whose id nobody knows: `rule/<serviceId>/<port>/https://<domain><path>`, with the
- * domain in lower case.
+ * Returns the natural key of a rule: `rule/<serviceId>/<port>/https://<domain><path>`, with the domain in lower case.
  */
 export function ruleKey(rule: Addressed): string {
   return `rule/${rule.serviceId}/${rule.port}/${protocolOf(rule)}://${rule.domain.toLowerCase()}${rule.path}`;
 }
 
-/** The address that a natural key stands for; undefined: it is not the key of a rule. */
+/** Returns the address in a natural key; undefined: it is not the key of a rule. */
 export function addressOf(key: string): RuleAddress | undefined {
   const [, serviceId, port, protocol, domain, path] =
     /^rule\/([^/]+)\/(\d+)\/(https?):\/\/([^/]+)(.*)$/.exec(key) ?? [];

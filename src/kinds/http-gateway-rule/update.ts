@@ -31,7 +31,7 @@ import { isImmutable, type Recreation, recreateRule } from './recreate.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
-/** Returns what a rule that exists, and that we may change, needs. */
+/** Returns the steps for an existing rule that Portolan may change. */
 export function updateRule(
   context: ObservedContext,
   present: RuleRecord,
@@ -48,7 +48,7 @@ export function updateRule(
   const changes = [...target.changes, ...updatable.map((change) => withRecorded(change, row))];
   const base = { ...noDifference, claims: [target.key], unchangedFields: asserted(spec).length - changed.length };
   const isMoved = ruleKey(present) !== ruleKey(target.address);
-  // A rule that is created with another address would stand beside the present one: the rule gets the address first.
+  // The rule gets its new address first: a creation at that address would add a second rule.
   const isFirst = changes.length > 0 && (isMoved || target.changes.length > 0);
   const recreation = row && recreationOf(context, present, row, { ...sortedChanges, target, isFirst });
   const later = recreation !== undefined && 'steps' in recreation ? recreation.steps : [];
@@ -78,7 +78,7 @@ export function updateRule(
   return { ...base, holds, steps: [update, ...later] };
 }
 
-/** How to delete the rule and create it again, where its manifest asks for a change that needs that. */
+/** Returns the recreation of the rule, if its manifest allows it and a change needs it. */
 function recreationOf(
   context: ObservedContext,
   present: RuleRecord,
@@ -98,7 +98,7 @@ function recreationOf(
   });
 }
 
-/** What is recorded and said of a rule that needs no update. */
+/** Returns the row and notes of a rule that needs no update. */
 function standing(
   context: ObservedContext,
   present: RuleRecord,
@@ -124,10 +124,10 @@ function standing(
 }
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {
-  return { code: 'rule/adopted', message: `rule ${where(spec)} (${ruleId}) is adopted as it is` };
+  return { code: 'rule/adopted', message: `rule ${where(spec)} (${ruleId}) is adopted unchanged` };
 }
 
-/** What Portolan believes of the rule and nobody has seen. */
+/** Returns a note on fields whose values Portolan only assumes. */
 function assumption({ resource: { spec } }: RuleContext, mine: OwnedObject | undefined): Omit<Note, 'resource'>[] {
   const assumed = assumedMark(mine)['assumed'] as readonly string[] | undefined;
   const named = assumed?.filter((name) => spec[name as keyof HttpGatewayRuleSpec] !== undefined) ?? [];
@@ -144,18 +144,18 @@ function formerValues(adopted: Json | undefined): { readonly adopted?: Json } {
   return adopted === undefined ? {} : { adopted: plain(adopted) };
 }
 
-/** Facts that nobody read: a rule is then not recreated. */
+/** Facts that were not read: the rule is not recreated then. */
 const NOT_READ = { everyRule: { readable: false }, canDelete: true } as const;
 
-/** The address in the words of a whole record. */
+/** Returns the address as fields of a record. */
 function addressIn({ address, certificateId }: WantedAddress): RuleWish {
   const { serviceId, port, domain, path } = address;
   return { serviceId, port, domain, path, certificateId };
 }
 
 /**
- * A rule that gets another address needs that to be free, and its new port to be open: an update opens none. Its former
- * address is free then, on the platform and in the ledger.
+ * Returns the conditions of a move: the new address must be free and the new port open, because an update does not open it. The
+ * move frees the former address, on the platform and in the ledger.
  */
 function moving(
   context: ObservedContext,
@@ -178,11 +178,11 @@ function moving(
 }
 
 interface SortedChanges {
-  /** What an update changes, and an answer then shows. */
+  /** Changes that an update makes and that an answer then shows. */
   readonly updatable: readonly RawChange[];
-  /** What only creating the rule again changes. */
+  /** Changes that need recreation. */
   readonly immutable: readonly RawChange[];
-  /** What an update would change, and no answer at hand shows. */
+  /** Changes that an update would make and that no available answer shows. */
   readonly unseen: readonly RawChange[];
 }
 
@@ -249,11 +249,11 @@ function cannotUpdate(
     return {
       ...base,
       code: 'rule/cannot-update',
-      message: `rule ${where(spec)} shall change, and this server offers no way to change a rule`,
-      remedy: 'Change it in the console, or take the change back.',
+      message: `rule ${where(spec)} should change, but this server cannot change rules`,
+      remedy: 'Change it in the console, or revert the change.',
     };
   }
-  // Extensions that the manifest does not manage are not in the request, and the platform keeps them.
+  // Extensions that are not managed are not in the request, and the platform keeps them.
   const masked = ruleFields.filter(
     (field) =>
       field.change !== 'recreate-or-hold' &&
@@ -266,13 +266,13 @@ function cannotUpdate(
       ...base,
       code: 'rule/secret-value',
       message: `rule ${where(spec)} holds one of Portolan's own secrets in ${masked.map((field) => field.name).join(' and ')}, which is therefore not shown, and an update would write over it`,
-      remedy: `Take the secret out of the rule in the console, and replace it: whoever can see the rule can see it. Or write ${masked.map((field) => `spec.${field.name}`).join(' and ')} in the manifest.`,
+      remedy: `Remove the secret from the rule in the console, and replace it: everyone who can read the rule can read it. Or write ${masked.map((field) => `spec.${field.name}`).join(' and ')} in the manifest.`,
     };
   }
   return undefined;
 }
 
-/** Returns the whole record for an update: what the manifest does not manage keeps the value that the platform shows. */
+/** Returns the whole record for an update: fields that are not managed keep the value that the platform shows. */
 function mergedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, held: readonly RawChange[]): RuleWish {
   const isHeld = (name: string): boolean => held.some(({ field }) => field === name);
   const fields = ruleFields

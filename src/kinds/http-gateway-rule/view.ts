@@ -12,7 +12,7 @@ import { ruleKey } from './steps.ts';
 
 type Rule = Resource<HttpGatewayRuleSpec>;
 
-/** Rules hang below the port that they publish, by manifests and by the platform. */
+/** Shows rules, from manifests and from the platform, below the port that they publish. */
 export const ruleView: KindView = {
   noun: 'rule',
   async lines(context) {
@@ -41,7 +41,7 @@ export const ruleView: KindView = {
   },
 };
 
-/** Ids of rules on record by their resource, and those of ours that are there; a rule without an id by its key. */
+/** Returns recorded ids by resource, and the ids of existing managed rules (the key for a rule without an id). */
 function recordedRules({ objects }: LedgerView) {
   const ids = new Map<string, string[]>();
   const present = new Set<string>();
@@ -60,7 +60,7 @@ function namedLine(rule: Rule, component: ShownComponent): ShownLine {
   return { ...resourceLine('rule', rule), below: placeOf(component, rule.spec.port), facts: where(rule.spec) };
 }
 
-/** A rule that no manifest names, in the platform's own words. */
+/** Returns the line of a rule without a manifest. */
 function otherLine(rule: RuleRecord, component: ShownComponent, isOurs: boolean): ShownLine {
   return {
     type: 'rule',

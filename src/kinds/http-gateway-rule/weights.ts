@@ -5,17 +5,17 @@ import { WEIGHT_DEFAULT } from './wire.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { protocolOf } from './steps.ts';
 
-/** Weights of all rules that share a route. */
+/** The sum that weights of the rules of a route should have. */
 const WEIGHTS_TOTAL = 100;
 
 type Rule = Resource<HttpGatewayRuleSpec>;
 
-/** A set never changes, and each of its rules asks. */
+/** Warnings by set: a set never changes, and each of its rules asks for them. */
 const known = new WeakMap<DesiredState, ReadonlyMap<ResourceId, string>>();
 
 /**
- * Routes whose weights do not add up to 100, by the first of their rules. A route is a protocol, domain and path, with the
- * same conditions, that leads to several components or ports.
+ * Returns warnings about routes whose weights do not add up to 100, by the first rule of each route. A route is a protocol,
+ * domain and path, with the same conditions, that leads to several components or ports.
  */
 export function weightWarnings(set: DesiredState): ReadonlyMap<ResourceId, string> {
   const before = known.get(set);

@@ -22,7 +22,7 @@ const DOMAIN_LABEL = /^[A-Za-z0-9](?:[A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/;
 const EXTENSION = /^[A-Za-z0-9_.-]{1,32}$/;
 const HEADER_NAME = /^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,128}$/;
 
-/** A host name of ASCII labels, with a leading `*.` allowed: other scripts must come as punycode. */
+/** Returns a checked host name of ASCII labels, with an optional leading `*.`. Other scripts must be written as punycode. */
 function domainText(value: string): string {
   const host = value.startsWith('*.') ? value.slice(2) : value;
   const isHost = value.length <= 128 && host.split('.').every((label) => DOMAIN_LABEL.test(label));
@@ -68,27 +68,27 @@ function headerOf({ key, value }: NonNullable<RuleConfiguration['setHeaders']>[n
   };
 }
 
-/** How a request says one field of a rule. */
+/** The form of one field of a rule in a request. */
 interface SentField<Value> {
   /** Name in the body. */
   readonly as: string;
-  /** Checks the value; undefined: it means "none", which is what leaving the field out gives. */
+  /** Returns the checked value; undefined: it means "none", and the field is left out. */
   encode(value: Value, takesObjects: boolean): WireJson | undefined;
-  /** A real server answers 500 to these in a PUT, so they are never in one. */
+  /** Only a POST has the field: a real server answers 500 to it in a PUT. */
   readonly onlyOn?: 'create';
 }
 
-/** How a manifest manages one field of a rule. */
+/** The management of one field of a rule by manifests. */
 export interface ManagedField {
-  /** Place in the manifest's spec; absent: the name of the field. */
+  /** Path in the manifest's spec; absent: the name of the field. */
   readonly path?: string;
-  /** What the server does with a change. `recreate-or-hold`: an update ignores it, so only creating the rule again changes it. */
+  /** The effect of a change. `recreate-or-hold`: an update ignores it, so that only recreating the rule changes it. */
   readonly change: Extract<ChangeEffect, 'update' | 'update-not-clear' | 'recreate-or-hold'>;
-  /** Absent: the listing of the application shows it. */
+  /** The source of the present value; absent: the listing of the application. */
   readonly readBack?: Extract<ReadBack, 'listing of all rules' | 'never'>;
   /** The value of a rule whose answer says null. */
   readonly assumed?: Json;
-  /** How a server says "none", besides an empty text. */
+  /** The value that means "none" on a server, besides an empty text. */
   readonly none?: Json;
 }
 
@@ -100,13 +100,13 @@ function field<Shown, Value, Rules extends Partial<ManagedField & Pick<SentField
   return { ...shown, as: shown.wire[0], encode, ...rules };
 }
 
-/** The weight that the platform gives to a rule without one. */
+/** The platform's weight of a rule without one. */
 export const WEIGHT_DEFAULT = 100;
 
 /**
- * Fields that a body says and an answer shows: each is declared here, for both directions and for the manifest. What a
- * server does with a change was observed on a real one. An update keeps each field that its body omits, except the
- * certificate and the automatic certificates' configuration, which it then resets.
+ * Fields that a request has and an answer shows. Each is declared here for both directions and for the manifest. The effects of
+ * changes were observed on a real server. An update keeps each field that its body omits, except the certificate and the
+ * configuration of automatic certificates, which it resets.
  */
 const settable = {
   serviceId: field(decides('service_id', 'id'), (value: string) => checkedId(value, 'component id')),
@@ -141,7 +141,7 @@ const settable = {
   ),
 };
 
-/** Fields that a body says, and that no answer or only another listing shows. */
+/** Fields that a request has, and that no answer or only another listing shows. */
 const unseen = {
   extensions: {
     as: 'rule_extensions',
@@ -173,7 +173,7 @@ export type RuleFields = { readonly [Name in Key]: ValueOf<Wire[Name]> } & {
   readonly [Name in Exclude<keyof Wire, Key>]?: ValueOf<Wire[Name]>;
 };
 
-/** How an answer's rule is read. */
+/** The fields of a rule in an answer. */
 export const ruleTable = {
   ruleId: decides('http_rule_id', 'id'),
   ...settable,
@@ -200,7 +200,7 @@ export type RuleRecord = Decoded<typeof ruleTable> & {
   readonly extensions?: readonly RuleExtension[];
 };
 
-/** Where a rule of the listing of all rules is; the rule itself is read by its own table. */
+/** The fields of a rule's application, in the listing of all rules. */
 export const placeTable = {
   team: decides('team_name', 'text'),
   region: decides('region_name', 'text'),
@@ -213,17 +213,17 @@ export type PlacedRule = Decoded<typeof placeTable> & { readonly rule: RuleRecor
 const presentRuleOf = recordReader(ruleTable);
 const placeOf = recordReader(placeTable);
 
-/** undefined: the record is blank, which is how a server says that there is no rule of that id. */
+/** Decodes one rule; undefined: the record is blank, because no rule has that id. */
 export function decodeRule(json: unknown, where: string): RuleRecord | undefined {
   return ruleOf(recordOf(json, where));
 }
 
-/** A blank row in a listing is no rule, and is left out. */
+/** Decodes a listing of rules, without blank rows. */
 export function decodeRules(json: unknown, where: string): readonly RuleRecord[] {
   return recordsOf(json, where).flatMap((fields) => ruleOf(fields) ?? []);
 }
 
-/** Every rule of the enterprise, each with its application. */
+/** Decodes the listing of all rules, each with its application. */
 export function decodePlacedRules(json: unknown, where: string): readonly PlacedRule[] {
   return recordsOf(json, where).flatMap((fields) => {
     const rule = ruleOf(fields);
@@ -234,8 +234,8 @@ export function decodePlacedRules(json: unknown, where: string): readonly Placed
 }
 
 /**
- * The listing of all rules shows extensions as text, `lb-type:round-robin,retries:3`. Text of another form shows nothing: the
- * extensions then count as unknown.
+ * Adds the extensions of a rule, which the listing of all rules has as text: `lb-type:round-robin,retries:3`. If the text has
+ * another form, they stay unknown.
  */
 function withExtensions(rule: RuleRecord, text: unknown): RuleRecord {
   if (typeof text !== 'string') return rule;
@@ -247,7 +247,7 @@ function withExtensions(rule: RuleRecord, text: unknown): RuleRecord {
   return extensions.length === entries.length ? { ...rule, extensions } : rule;
 }
 
-/** Blank as a whole means absent; a rule without an id is something that we do not understand. */
+/** Decodes a record; undefined: it is blank. A rule without an id is schema drift. */
 function ruleOf(fields: Fields): RuleRecord | undefined {
   const isBlank =
     fields.idOrNull('http_rule_id') === null &&

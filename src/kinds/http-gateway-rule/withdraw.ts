@@ -23,18 +23,18 @@ import type { ComponentSpec } from '../component/spec.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 
 /**
- * A rule that git no longer names. One that we made is deleted by the rules of pruning; one that we adopted is left, or
- * given back the values it had, as its manifest said; anything else is none of our business.
+ * Returns the difference for a rule removed from git. A rule that Portolan created is deleted by the rules of pruning. An adopted
+ * rule stays, or gets its former values back, as its manifest said. Other rules stay.
  */
 export function withdrawRule(object: OwnedObject, context: WithdrawContext): Difference<RuleStep> {
   const owed = fulfilOwed(object, context);
   if (owed !== undefined) return owed;
   const { rules, canDeleteRules, permissions } = context;
   const name = nameOfKey(object.naturalKey);
-  const gone = `rule ${name} is no longer in the source`;
-  if (object.origin === 'observed') return note('rule/withdrawn', `${gone}; it was never ours and stays`, object);
+  const gone = `rule ${name} was removed from the source`;
+  if (object.origin === 'observed') return note('rule/withdrawn', `${gone}; it was never managed and stays`, object);
   if (object.origin === 'adopted' && object.remoteAux['onRemoval'] !== 'restore') {
-    return note('rule/left', `${gone}; it was adopted, not made by Portolan, and is left as it is`, object);
+    return note('rule/left', `${gone}; it was adopted, not created by Portolan, and stays unchanged`, object);
   }
   if (object.remoteAux['prune'] === 'keep')
     return note('prune/kept', `${gone}; it stays, because its manifest said portolan/prune: keep`);
@@ -86,7 +86,7 @@ function notClosed(gone: string): Difference<RuleStep> {
   return note('prune/not-asked', `${gone}; outer access of its port stays open, and apply --prune would close it`);
 }
 
-/** A rule that somebody gave another address may serve other traffic by now: it is not what git had, and not deleted. */
+/** Holds a rule whose address was changed on the platform: it may serve other traffic now, so it is not deleted. */
 function changedSince(
   { naturalKey, resource, uid }: OwnedObject,
   present: RuleRecord,
@@ -120,7 +120,7 @@ function deletion(object: OwnedObject, present: RuleRecord, name: string): StepP
   };
 }
 
-/** undefined: it has its former values already, but for those that no update gives back. */
+/** Returns the step that restores former values; undefined: the rule has all values that an update can restore. */
 function restoration(object: OwnedObject, present: RuleRecord, name: string): StepProposal<RuleStep> | undefined {
   const former = (object.remoteAux['adopted'] ?? {}) as JsonObject;
   const changes = ruleFields.flatMap((field): RawChange[] => {
@@ -149,14 +149,14 @@ function pruning(object: OwnedObject) {
   return { ...plainStep, object: object.naturalKey, prune: true } as const;
 }
 
-/** @param released the ledger lets go of it. */
+/** @param released the object that is removed from the ledger. */
 function note(code: string, message: string, released?: OwnedObject): Difference<RuleStep> {
   return { ...noting(code, message), forget: released === undefined ? [] : [released.naturalKey] };
 }
 
 /**
- * Closes outer access that a rule of ours opened by being created, once the rule is gone and nothing else needs the port
- * open: no manifest, and no rule, active or inactive, that is not deleted with it. undefined: something does, or it is closed.
+ * Returns the step that closes a port which the creation of a rule opened, after that rule is gone. undefined: the port is closed,
+ * or a manifest or another rule, active or inactive, still needs it.
  */
 export function closing(
   object: OwnedObject,
@@ -190,7 +190,7 @@ export function closing(
       otherwise: {
         code: 'prune/rule-on-port',
         message: `outer access of port ${port} stays open: rule ${domain}${path} (${ruleId}) is on it and is not deleted by this plan`,
-        remedy: 'Release what holds that rule; outer access is closed after it.',
+        remedy: 'Resolve the hold of that rule. Outer access is closed after it.',
       },
     })),
     prune: true,
@@ -225,7 +225,7 @@ function isWanted(serviceId: string, port: number, context: WithdrawContext): bo
   );
 }
 
-/** A port that Portolan made and that no manifest lists any more is closed and deleted with its component's removals. */
+/** Returns whether the component's plan deletes the port, because Portolan created it and no manifest lists it any more. */
 function goesWithPort(serviceId: string, port: number, context: WithdrawContext): boolean {
   const row = ledgerRecordOf(context.ledgerView, 'Component', portKey(serviceId, port));
   const isListed = componentsNamed(serviceId, context).some(({ spec }) =>
@@ -234,7 +234,7 @@ function goesWithPort(serviceId: string, port: number, context: WithdrawContext)
   return row?.origin === 'created' && row.remoteAux['listed'] !== undefined && !isListed;
 }
 
-/** A rule of ours that its manifest's removal deletes as well. */
+/** Returns whether a managed rule is deleted too, because its manifest was removed. */
 function isDeparting({ ruleId }: RuleRecord, source: string, { ledgerView, resources }: WithdrawContext): boolean {
   const row = ledgerView.objects.find((object) => object.kind === 'HttpGatewayRule' && object.remoteId === ruleId);
   return (

@@ -8,8 +8,8 @@ import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 
 /**
- * Reads what decides about rules and ports that git no longer names. Both kinds look at the same: a port has rules, and a
- * rule keeps its port open.
+ * Reads the facts for rules and ports removed from git. Both kinds need the same facts: a port has rules, and a rule keeps its
+ * port open.
  */
 export async function observeWithdrawal(reading: WithdrawalReading): Promise<Withdrawal> {
   const { reader, withdrawn, owing, isAnyObserved } = reading;
@@ -21,18 +21,18 @@ export async function observeWithdrawal(reading: WithdrawalReading): Promise<Wit
   return { rules, unproven, ports, ...(await removals(reader, rules.readable, ports.size > 0)) };
 }
 
-/** The rules of an application, as far as they say what became of rules that git no longer names. */
+/** The rules of an application, with proofs about those removed from git. */
 interface ConfirmedRules {
   readonly rules: Readable<readonly RuleRecord[]>;
-  /** Ids of rules that this application does not show, and that are not proved to be gone. */
+  /** Ids of rules that this application does not list and that may still exist. */
   readonly unproven: ReadonlySet<string>;
 }
 
 /**
- * The rules, with those of ours that the listing lacks and the platform still has: an empty or old listing is no proof
- * that a rule is gone, and the ledger must not let go of it. Each is asked for by its id, which is rare. The application
- * shows no rule of a component that belongs to another one now.
- * @param withdrawn what git no longer names.
+ * Returns the rules, with managed rules that the listing lacks and the platform still has: an empty or old listing does not prove
+ * that a rule is gone, and its row must stay. Each is read by its id, which is rare. The application does not list rules of a
+ * component that belongs to another application now.
+ * @param withdrawn rules removed from git.
  */
 async function confirmedRules(
   reader: ScopeReader,
@@ -53,13 +53,13 @@ async function confirmedRules(
   };
 }
 
-/** Asks for each of these by its id. Returns those that the platform still has. */
+/** Reads each rule by its id, and returns those that still exist. */
 export async function shownById(reader: ScopeReader, rows: readonly OwnedObject[]): Promise<readonly RuleRecord[]> {
   const found = await Promise.all(rows.map(({ remoteId }) => reader.readFresh(getRule(remoteId as string))));
   return found.flatMap((answer) => (answer.readable && answer.value !== undefined ? [answer.value] : []));
 }
 
-/** Returns the ids of those rules that may be in another application. */
+/** Returns the ids of the rules that may be in another application. */
 async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Promise<ReadonlySet<string>> {
   const every = await reader.read(listAllRules);
   const all = new Set(every.readable ? every.value.map(({ rule }) => rule.ruleId) : []);
@@ -75,7 +75,7 @@ async function elsewhere(reader: ScopeReader, lost: readonly OwnedObject[]): Pro
   return new Set(ids.flat());
 }
 
-/** What the server can remove, asked only where something may have to be. */
+/** Returns what the server can delete. It is asked only if a deletion may be needed. */
 async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean) {
   return {
     canDeleteRules: ofRules && (await reader.has(listRules)),
@@ -83,7 +83,7 @@ async function removals(reader: ScopeReader, ofRules: boolean, ofPorts: boolean)
   };
 }
 
-/** Ports of components whose removal from git asks for more than letting go: only what is seen can be changed. Mostly none. */
+/** Returns the ports of withdrawn components that may need changes. Usually there are none. */
 async function withdrawnPorts(
   reader: ScopeReader,
   withdrawn: readonly OwnedObject[],
@@ -94,7 +94,7 @@ async function withdrawnPorts(
   return new Map(await Promise.all([...services].map(async (id) => [id, await portsOf(reader, id)] as const)));
 }
 
-/** Something is owed, Portolan made it, its former values are to come back, or it opened its port. */
+/** Returns whether the withdrawal may change the platform, so that ports must be observed first. */
 function mustBeSeen({ kind, origin, state, obligation, remoteAux }: OwnedObject): boolean {
   if (kind === 'HttpGatewayRule') return remoteAux['opened'] !== undefined;
   if (kind !== 'Component') return false;

@@ -5,7 +5,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { InstalledComponent } from '../component/identity.ts';
 import type { ScopeReader } from '../reconciled.ts';
 
-/** How the latest build of a component of ours stands. */
+/** The latest build of a component of a managed install. */
 export interface ComponentBuild {
   readonly component: string;
   readonly event: BuildEvent;
@@ -14,16 +14,16 @@ export interface ComponentBuild {
 }
 
 /**
- * Name in `remoteAux` of when an install or upgrade of ours began to build; gone when all of it was seen built. The mark
- * of a build that was not seen to end stays, and means nothing after `WATCH_MS`: time alone writes nothing.
+ * The member of `remoteAux` with the start of a build by an install or upgrade. It is removed when all builds are observed done.
+ * If the end is never observed, it stays and is ignored after `WATCH_MS`, because time alone does not cause a ledger write.
  */
 const BUILD_SINCE = 'buildSinceMs';
-/** A build that takes longer is looked after by nobody here. */
+/** Builds that take longer are not observed. */
 const WATCH_MS = 60 * 60_000;
-/** Requests are scarce: of a model with many components, the first ones are asked. */
+/** Only the first components of a model are read, to limit requests. */
 const COMPONENTS_MAX = 5;
 const LOGS_MAX = 2;
-/** The clocks of two machines. */
+/** Tolerance for the difference between two clocks. */
 const CLOCKS_APART_MS = 2 * 60_000;
 
 export function buildMark(builds: boolean, nowMs: number): { readonly [BUILD_SINCE]?: number } {
@@ -37,18 +37,18 @@ export function withoutBuildMark({
   return aux;
 }
 
-/** Whether builds of an install of ours are worth a request. */
+/** Returns whether the builds of an install are worth a request. */
 export function isBuilding({ remoteAux }: OwnedObject, nowMs: number): boolean {
   const sinceMs = remoteAux[BUILD_SINCE];
   return typeof sinceMs === 'number' && nowMs >= sinceMs && nowMs - sinceMs <= WATCH_MS;
 }
 
-/** Whether all builds were seen done, so that nothing more is to be expected of them. */
+/** Returns whether all builds are done. */
 export function isBuilt(builds: readonly ComponentBuild[]): boolean {
   return builds.length > 0 && builds.every(({ event }) => event.state === 'done');
 }
 
-/** The latest builds since the install or upgrade. Whatever fails is left out: no reconcile depends on it. */
+/** Returns the latest builds since the install or upgrade. Failed reads are left out, because reconciling does not need them. */
 export async function readBuilds(mine: OwnedObject, reader: ScopeReader): Promise<readonly ComponentBuild[]> {
   const components = (mine.remoteAux['components'] ?? []) as readonly InstalledComponent[];
   const sinceMs = Number(mine.remoteAux[BUILD_SINCE]) - CLOCKS_APART_MS;
@@ -84,13 +84,13 @@ async function orNothing<T>(read: () => Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** `mysql is being built, redis is built`; empty where nothing is known. */
+/** Returns `mysql is being built, redis is built`; empty if no build is known. */
 export function progressOf(builds: readonly ComponentBuild[]): string {
   const words = { running: 'is being built', done: 'is built', failed: 'could not be built' };
   return builds.map(({ component, event }) => `${component} ${words[event.state]}`).join(', ');
 }
 
-/** What a build that failed says, and what to do; undefined: none failed. */
+/** Returns message and remedy for failed builds; undefined: none failed. */
 export function failureOf(
   resource: string,
   builds: readonly ComponentBuild[],
@@ -98,12 +98,12 @@ export function failureOf(
   const failed = builds.filter(({ event }) => event.state === 'failed');
   const [first] = failed;
   if (first === undefined) return undefined;
-  const told = failed.map(({ component, event: { id, message }, lines }) => {
+  const messages = failed.map(({ component, event: { id, message }, lines }) => {
     const why = message === '' ? '' : `: ${message}`;
     return `the build of component ${component} of ${resource} failed (event ${id})${why}${lines.length === 0 ? '' : `; its last lines: ${lines.join(' | ')}`}`;
   });
   return {
-    message: told.join('; '),
-    remedy: `Correct the cause, then build ${failed.map(({ component }) => component).join(' and ')} again in the console; it is seen on the next run.`,
+    message: messages.join('; '),
+    remedy: `Correct the cause, then build ${failed.map(({ component }) => component).join(' and ')} again in the console. The next run observes the result.`,
   };
 }

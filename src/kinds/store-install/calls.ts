@@ -84,8 +84,8 @@ function applied(step: InstallStep, { evidence, prior, preimage: before, nowMs }
 }
 
 /**
- * The answer lists all components of the application. Ours are those that were not there before; where there was no
- * listing to compare with, those of the newest install group, because group ids only grow.
+ * Returns the components that an install created. The answer lists all components of the application. New are those that were
+ * not listed before; without an earlier listing, those of the newest install group, because group ids only grow.
  */
 function newComponents(components: readonly ComponentRecord[], before: Json): readonly ComponentRecord[] {
   const known = (before as { components?: readonly string[] } | null)?.components;
@@ -94,7 +94,7 @@ function newComponents(components: readonly ComponentRecord[], before: Json): re
   return newest === 0 ? components : components.filter((component) => component.installGroupId === newest);
 }
 
-/** The components are read where they can be, so that `from:` finds them; the group is the one that nobody has yet. */
+/** Reads the components if possible, so that `from:` finds them. The install group is the one that is not recorded yet. */
 async function appliedManually(step: InstallStep, context: ManualContext): Promise<ManualOutcome> {
   const { id } = context;
   const unseen = applied(step, { ...context, evidence: { type: 'none' } });
@@ -106,7 +106,7 @@ async function appliedManually(step: InstallStep, context: ManualContext): Promi
     throw badId(id, 'the id of an install is the number of its install group');
   const components = await (await context.platform())?.read(listComponents);
   if (components === undefined || !components.readable) {
-    const why = components === undefined ? 'no platform was asked' : 'this server cannot list components';
+    const why = components === undefined ? 'no platform is configured' : 'this server cannot list components';
     return { recording: { ...unseen, remoteId: id ?? null }, warnings: [withoutComponents(why)] };
   }
   const group = installGroup(id, components.value, context);
@@ -121,10 +121,10 @@ async function appliedManually(step: InstallStep, context: ManualContext): Promi
 }
 
 function withoutComponents(why: string): string {
-  return `${why}, so the components of this install are not on record: a Component with from: is held until its manifest has spec.serviceId instead`;
+  return `${why}, so the components of this install are not recorded: a Component with from: is held until its manifest has spec.serviceId instead`;
 }
 
-/** The group a person means: the one named, or the only one that is new and not of another install on record. */
+/** Returns the install group of a manual resolution: the given one, or the only new one without a recorded install. */
 function installGroup(
   id: string | undefined,
   components: readonly ComponentRecord[],
@@ -138,14 +138,14 @@ function installGroup(
   const known = (before as { groups?: readonly number[] } | null)?.groups ?? [];
   const groups = groupsOf(components);
   const fresh = groups.filter((group) => !known.includes(group) && !owners.has(String(group)));
-  const choice = `new and of no install on record: ${fresh.join(', ') || 'none'}`;
+  const choice = `new and without a recorded install: ${fresh.join(', ') || 'none'}`;
   if (id === undefined) {
     if (fresh.length > 1)
-      throw badId(undefined, `the platform has ${fresh.length} install groups that may be meant (${choice})`);
+      throw badId(undefined, `the platform has ${fresh.length} matching install groups (${choice})`);
     return fresh[0];
   }
   const owner = owners.get(id);
-  if (owner !== undefined) throw badId(id, `that install group is on record as ${owner} (${choice})`);
+  if (owner !== undefined) throw badId(id, `that install group is recorded as ${owner} (${choice})`);
   if (!groups.includes(Number(id))) throw badId(id, `the platform has no component of that install group (${choice})`);
   return Number(id);
 }
@@ -164,7 +164,7 @@ const remedies: Readonly<Partial<Record<RejectionReason, string>>> = {
     'The platform could not install it and removed what it had created. See in the console why; the next run tries again.',
 };
 
-/** Every request that installs need. */
+/** Reads and writes of installs. */
 export const installCalls: KindCalls<StoreInstallSpec, InstallLive, InstallStep, object> = {
   observe,
   preimage,

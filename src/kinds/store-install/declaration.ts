@@ -6,7 +6,7 @@ import type { Resource } from '../../model/resource.ts';
 import { applicationKey, applicationOf } from '../application/check.ts';
 import { durationProblems } from '../problems.ts';
 
-/** An install happens once. Only its version changes afterwards, and only the images of the components show that. */
+/** An install is done once. Afterwards only its version changes, and only the images of the components show that. */
 const installEffects: readonly FieldEffect[] = [
   inBoth('spec.application', ADDRESS),
   inBoth('spec.store', { change: 'hold', readBack: 'never' }),
@@ -61,7 +61,7 @@ function checkStoreInstall(resource: Resource<StoreInstallSpec>): readonly SpecP
     problems.push({
       code: 'install/wait-without-build',
       path: 'spec.wait',
-      message: 'wait is set, but nothing would ever run: build is not true',
+      message: 'wait is set, but the components never run: build is not true',
       expected: 'build: true beside wait',
       hint: 'add build: true, or remove wait',
     });
@@ -69,7 +69,7 @@ function checkStoreInstall(resource: Resource<StoreInstallSpec>): readonly SpecP
   return problems;
 }
 
-/** One install per store and model of an application, unless a second copy is asked for by name. */
+/** Claims one install for each store and model of an application, unless the manifest allows a second copy. */
 function storeInstallIdentities(resource: Resource<StoreInstallSpec>, set: OtherResources): readonly Identity[] {
   const { spec } = resource;
   const application = applicationOf(set, spec.application);

@@ -21,7 +21,7 @@ import { hold } from './holds.ts';
 import { asked, copiesOf, type InstallContext as Context, type InstallLive } from './live.ts';
 import { installDone, installKey, type InstallStep } from './steps.ts';
 
-/** Installs are never repeated and never removed: what the ledger knows is done, and what it does not know is looked at twice. */
+/** Returns the steps of an install. Installs are never repeated and never removed, so an unrecorded install is checked carefully. */
 export function diffInstall(context: Context): Difference<InstallStep> {
   const { resource, ledgerView, source } = context;
   const claims = [installKey(resource.name)];
@@ -34,11 +34,11 @@ export function diffInstall(context: Context): Difference<InstallStep> {
   return { ...knownInstall(context, mine), claims };
 }
 
-/** Nothing of an install is ever removed by us. */
+/** Returns a note: Portolan never removes an install. */
 export function withdrawInstall(object: OwnedObject, _context: WithdrawContext): Difference<InstallStep> {
   return noting(
     'install/withdrawn',
-    `${object.resource} is no longer in the source; installs are never removed, its components stay and are no longer looked after`,
+    `${object.resource} was removed from the source; installs are never removed, so its components stay, unmanaged`,
   );
 }
 
@@ -49,8 +49,8 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   if (mine.lastApplied['modelId'] !== spec.model.id || mine.lastApplied['store'] !== spec.store) {
     return hold(
       'install/other-model',
-      `${resource.id} is on record as model ${JSON.stringify(mine.lastApplied['modelId'])} of Store/${JSON.stringify(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`,
-      'Another model is another install: give it a name of its own, and leave this one as it was.',
+      `${resource.id} is recorded as model ${JSON.stringify(mine.lastApplied['modelId'])} of Store/${JSON.stringify(mine.lastApplied['store'])}; the manifest now names model ${spec.model.id} of Store/${spec.store}`,
+      'Another model is another install: write it as a new StoreInstall, and restore this one.',
     );
   }
   if (version !== spec.model.version) return storeFailed(context) ?? upgrade(context, mine);
@@ -65,7 +65,7 @@ function knownInstall(context: Context, mine: OwnedObject): Difference<InstallSt
   };
 }
 
-/** A build that failed is left to a person, and ends the waiting for it; one that goes on is told. */
+/** Returns the hold of a failed build, which ends the wait for it, or a note on a running build. */
 function buildStanding({ resource, live: { builds } }: Context, isUp: boolean): Partial<Difference<InstallStep>> {
   const failure = failureOf(resource.id, builds);
   if (failure !== undefined) return { waits: [], holds: [{ code: 'install/build-failed', ...failure, changes: [] }] };
@@ -74,39 +74,39 @@ function buildStanding({ resource, live: { builds } }: Context, isUp: boolean): 
   return { notes: [{ code: 'install/building', message: `${resource.id}: ${progressOf(builds)}` }] };
 }
 
-/** Somebody else may have installed at the same time: it is said until a person has looked. */
+/** Returns the hold for a concurrent install by others. It stays until a person confirms the scope. */
 function beside({ ledgerView, scope }: Context): readonly HoldProposal[] {
   if (ledgerView.besides === undefined) return [];
   return [
     {
       code: 'install/not-alone',
-      message: `${ledgerView.besides}: another ledger, or a person, may have installed something or moved a component here at the same time`,
-      remedy: `Look in the console whether something is there twice, and remove what is too much. Then confirm it: portolan ledger confirm ${scope}.`,
+      message: `${ledgerView.besides}: another ledger, or a person, may have installed or moved a component into this application at the same time`,
+      remedy: `Check in the console for duplicates, and remove them. Then run \`portolan ledger confirm ${scope}\`.`,
     },
   ];
 }
 
-/** What is installed already cannot be seen while the platform's application store fails. Only installs need to know. */
+/** Returns the hold while the platform's application store fails, because installed models cannot be listed then. */
 function storeFailed({ resource, live: { installed } }: Context): Difference<InstallStep> | undefined {
   if (installed === 'not-asked' || installed.readable || installed.because === undefined) return undefined;
   return hold(
     'install/store-failed',
-    `the platform could not list what is installed, so ${resource.id} is not sent: ${installed.because.message}`,
+    `the platform could not list what is installed, so ${resource.id} is held: ${installed.because.message}`,
     installed.because.remedy,
   );
 }
 
-/** Whether an install on record must still come to run: how the application stands is then worth a request. */
+/** Returns whether a recorded install must still become ready. The status of the application is read then. */
 export function isAwaiting(mine: OwnedObject): boolean {
   return mine.remoteAux['awaitingSinceMs'] !== undefined;
 }
 
 function stateOf({ application }: InstallLive): ApplicationState {
-  if (application === 'not-asked') throw new Error('how the application stands was not asked for and is needed');
+  if (application === 'not-asked') throw new Error('the status of the application was not read');
   return application;
 }
 
-/** An install that must come to run holds back what depends on it, until it runs or its time is over. */
+/** Returns the wait for an install that must become ready, or the hold after its timeout. Dependent steps wait too. */
 function awaiting(context: Context, mine: OwnedObject): Partial<Difference<InstallStep>> {
   const { resource, live, nowMs } = context;
   const sinceMs = mine.remoteAux['awaitingSinceMs'];
@@ -117,16 +117,16 @@ function awaiting(context: Context, mine: OwnedObject): Partial<Difference<Insta
   const untilMs = sinceMs + (wait === undefined ? 0 : durationMsOf(wait.timeout));
   const progress = progressOf(live.builds);
   const seen = `application status is "${status}", ${runningComponentCount} of ${componentCount} components run${progress === '' ? '' : `; ${progress}`}`;
-  // A clock that was set back says nothing about how long it took: then it is over, and a person looks.
+  // If the clock was set back, the duration is unknown: the wait ends with a hold.
   if (nowMs >= sinceMs && nowMs < untilMs)
-    return { waits: [{ message: `${resource.id} is installed and must come to run: ${seen}`, untilMs }] };
+    return { waits: [{ message: `${resource.id} is installed and must become ready: ${seen}`, untilMs }] };
   return {
     holds: [
       {
         code: 'install/not-running',
-        message: `${resource.id} is installed and did not come to run within ${wait?.timeout ?? '0s'}: ${seen}; what depends on it was not done`,
+        message: `${resource.id} is installed and did not become ready within ${wait?.timeout ?? '0s'}: ${seen}; its dependents were not applied`,
         remedy:
-          'Look at its components in the console. Once the application runs, run this again; or take spec.wait out.',
+          'Check its components in the console. Run the command again when the application runs, or remove spec.wait.',
       },
     ],
   };
@@ -146,16 +146,16 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   if (typeof from !== 'string') {
     return hold(
       'install/version-unknown',
-      `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the server's word is not reliable after an upgrade`,
-      `Write in the manifest which version runs there, then record that: apply --adopt ${resource.id}.`,
+      `the ledger does not know which version of ${spec.model.id} ${resource.id} has; the version that the server reports is not reliable after an upgrade`,
+      `Write the installed version in the manifest, then record it with apply --adopt ${resource.id}.`,
     );
   }
   if (ledgerView.restored) return restoredLedger(context);
   if (!live.canUpgrade) {
     return hold(
       'install/cannot-upgrade',
-      `${resource.id} shall go from version ${from} to ${spec.model.version}, and this server offers no upgrade`,
-      `Upgrade it in the console, then record that: apply --adopt ${resource.id}; or take the change back.`,
+      `${resource.id} should be upgraded from version ${from} to ${spec.model.version}, but this server cannot upgrade`,
+      `Upgrade it in the console and record that with apply --adopt ${resource.id}, or revert the change.`,
     );
   }
   const copies = copiesOf(live, spec.model.id);
@@ -165,8 +165,8 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   if (copies > 1 || known > 1) {
     return hold(
       'install/two-copies',
-      `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would touch all of them`,
-      'Upgrade the one you mean in the console.',
+      `the application has ${Math.max(copies, known)} installs of model ${spec.model.id}; the platform upgrades by model and would upgrade all of them`,
+      'Upgrade the right one in the console.',
     );
   }
   const copy = asked(live.installed)
@@ -194,13 +194,13 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
   return { ...noDifference, steps: [step], unchangedFields: 2 };
 }
 
-/** A person adopts the version that the manifest names, where nothing else can tell: only the ledger changes. */
+/** Returns the row with the manifest's version, which a person confirms by --adopt. Only the ledger changes. */
 function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Difference<InstallStep> {
   const { version } = resource.spec.model;
   return {
     ...noting(
       'install/version-adopted',
-      `${resource.id} is put on record as version ${version}, on the word of --adopt; nothing is sent`,
+      `${resource.id} is recorded as version ${version}, because of --adopt; nothing is sent`,
     ),
     inSync: [{ ...installInSync(mine, live), lastApplied: { ...mine.lastApplied, modelVersion: version } }],
     unchangedFields: 3,
@@ -222,7 +222,7 @@ function missingInstall(context: Context): Difference<InstallStep> {
     return hold(
       'install/second-copy',
       `the application already has model ${spec.model.id} of Store/${spec.store}, installed as ${same.resource}; ${resource.id} would install a second copy`,
-      `If it is the same one under a new name, annotate it portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. If a second copy is meant, write allowSecondCopy: true.`,
+      `If it is the same install under a new name, annotate it with portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. For a second copy, write allowSecondCopy: true.`,
     );
   }
   const recorded = ledgerView.objects.filter(
@@ -252,23 +252,23 @@ function missingInstall(context: Context): Difference<InstallStep> {
   ) {
     return hold(
       'install/unknown-components',
-      `the application had ${componentsSince} components after the last install of this ledger and has ${now} now, and this server cannot list what is installed: ${resource.id} may be there already`,
-      `Make sure that it is not, then confirm it: portolan ledger confirm ${context.scope}, or apply --first-install ${context.scope}.`,
+      `the application had ${componentsSince} components after the last install of this ledger and has ${now} now, and this server cannot list what is installed: ${resource.id} may be installed already`,
+      `Make sure that it is not, then run \`portolan ledger confirm ${context.scope}\`, or apply --first-install ${context.scope}.`,
     );
   }
   if (ledgerView.scopeRecorded || now === 0) return { ...noDifference, steps: [installStep(context, [])] };
-  const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be there already`;
+  const unknown = `this ledger has never recorded the application, it has ${stateOf(live).componentCount} components, and this server cannot list what is installed: ${resource.id} may be installed already`;
   if (!permissions.firstInstall(context.scope)) {
     return hold(
       'install/first-into-unknown',
       unknown,
-      `Make sure that it is not, then confirm it once: portolan ledger confirm ${context.scope}, or apply --first-install ${context.scope}. apply on a terminal without --yes asks.`,
+      `Make sure that it is not, then run \`portolan ledger confirm ${context.scope}\` once, or apply --first-install ${context.scope}. On a terminal, apply without --yes asks.`,
     );
   }
   return { ...noDifference, steps: [installStep(context, [unknown])] };
 }
 
-/** Components that manifests name by id and that the application does not have, where the server lists what it has. */
+/** Returns manifests whose component, named by id, is not in the application, if the server lists components. */
 function absentComponents({ siblings, live }: Context): readonly ResourceId[] {
   const { components } = live;
   if (!asked(components)) return [];
@@ -321,13 +321,13 @@ function renamedFrom(context: Context): Difference<InstallStep> | undefined {
   )
     return undefined;
   return {
-    ...noting('install/renamed', `${old.resource} is on record under its new name ${resource.id}`),
+    ...noting('install/renamed', `${old.resource} is recorded under its new name ${resource.id}`),
     inSync: [{ ...installInSync(old, live), naturalKey: installKey(resource.name), replaces: old.naturalKey }],
     claims: [old.naturalKey],
   };
 }
 
-/** The install on record under the name that this one had before. */
+/** Returns the recorded install under the former name of this one. */
 export function formerOf({
   resource,
   ledgerView,
@@ -341,8 +341,8 @@ export function formerOf({
 function restoredLedger(context: Context): Difference<InstallStep> {
   return hold(
     'install/ledger-restored',
-    `the ledger may lack installs of this application, because it was restored from a backup, is an older copy, or one was dropped from it; ${context.resource.id} may be done already`,
-    `Make sure that it is not, then confirm once: portolan ledger confirm ${context.scope}`,
+    `the ledger may lack installs of this application, because it was restored from a backup, is an older copy, or one was removed from it; ${context.resource.id} may be installed already`,
+    `Make sure that it is not, then run \`portolan ledger confirm ${context.scope}\`.`,
   );
 }
 
@@ -350,6 +350,6 @@ function otherSource({ resource, source }: Context, owner: OwnedObject): HoldPro
   return {
     code: 'source/other-owner',
     message: `${resource.id} belongs to the source "${owner.source}"; this run is for "${source}"`,
-    remedy: 'Give it another name, or run with the --source that owns it.',
+    remedy: 'Rename it, or run with the --source that owns it.',
   };
 }

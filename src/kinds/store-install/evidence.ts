@@ -21,24 +21,24 @@ import { buildMark } from './builds.ts';
 import { installKey, type InstallStep } from './steps.ts';
 import type { InstalledModel } from './wire.ts';
 
-/** What an intent keeps of the application as it was before the request. */
+/** The state of the application before the request, as an intent records it. */
 interface Before {
   readonly componentCount?: number;
-  /** Absent where the server does not list what is installed. */
+  /** Absent if the server does not list installed models. */
   readonly copies?: number;
-  /** Ids of all components; absent where the server cannot list them. */
+  /** Ids of all components; absent if the server cannot list them. */
   readonly components?: readonly string[];
-  /** Absent where the server cannot list components. */
+  /** Absent if the server cannot list components. */
   readonly groups?: readonly number[];
-  /** Image by component of the install that is upgraded. */
+  /** The image of each component of the upgraded install. */
   readonly images?: Readonly<Record<string, string>>;
 }
 
 type Step<Type extends InstallStep['type']> = Extract<InstallStep, { type: Type }>;
 
 /**
- * The install groups and components there are now; without a listing, only their number. The listing may be older than
- * another install of the same run, so what the ledger has on record since counts as there.
+ * Returns the present install groups and components; without a listing, only their number. The listing may be older than another
+ * install of the same run, so recorded components and groups are added.
  */
 export function preimage(step: InstallStep, live: InstallLive | undefined, ledgerView: LedgerView): Json {
   if (live === undefined || live.application === 'not-asked') return null;
@@ -75,7 +75,7 @@ function recordedGroups({ objects }: LedgerView): number[] {
   );
 }
 
-/** The components of one install on record: by their ids, and by the install group, which may have grown. */
+/** Returns the components of a recorded install, by their ids and by the install group, which may have grown. */
 function componentsOf(
   step: Step<'upgrade'>,
   components: readonly ComponentRecord[],
@@ -94,7 +94,7 @@ function imagesOf(components: readonly ComponentRecord[]): Record<string, string
   return Object.fromEntries(components.map(({ serviceId, image }) => [serviceId, image]));
 }
 
-/** Decides an install or upgrade in doubt by what the platform shows: a second install cannot be undone. Only reads. */
+/** Decides an install or upgrade in doubt by observation: a second install cannot be undone. Only reads. */
 export async function resolve(step: InstallStep, context: ResolveContext): Promise<Resolution> {
   const { reader, intent } = context;
   const before = intent.preimage as Before | null;
@@ -108,7 +108,7 @@ export async function resolve(step: InstallStep, context: ResolveContext): Promi
   return groupSeen(step, components.value, before.groups, counts, context);
 }
 
-/** Without a listing the number alone proves nothing; together with a refusal of the platform's own it does. */
+/** Decides without a listing: an unchanged number proves an absence only together with a refusal by the platform. */
 function countSeen(
   before: Before | null,
   { componentCount }: ApplicationState,
@@ -119,11 +119,11 @@ function countSeen(
   if (refused === undefined)
     return inDoubt('install/in-doubt', `${counts}; this server cannot list components, so the number proves nothing`);
   return before?.componentCount === componentCount
-    ? absentSoFar(`the platform refused it, and ${counts}`)
-    : inDoubt('install/refused-and-changed', `the platform refused it, and yet ${counts}`);
+    ? absentSoFar(`the platform refused the request, and ${counts}`)
+    : inDoubt('install/refused-and-changed', `the platform refused the request, but ${counts}`);
 }
 
-/** An upgrade shows in the listing by the images of the components alone: the version that the server reports stays old. */
+/** Decides an upgrade by the images of the components: the version that the server reports stays old. */
 function upgradeSeen(
   step: Step<'upgrade'>,
   listed: readonly ComponentRecord[],
@@ -153,7 +153,7 @@ function upgradeSeen(
   return { type: 'applied', recording: recordUpgrade(step, prior, awaiting), evidence: change };
 }
 
-/** Only the install groups prove an install. */
+/** Decides an install by its install group, which is the only proof. */
 async function groupSeen(
   step: Step<'install'>,
   components: readonly ComponentRecord[],
@@ -197,7 +197,7 @@ async function groupSeen(
 }
 
 /**
- * Whether the new groups are none of the model's: it has no more copies than those on record that are still there.
+ * Returns whether the new groups belong to other models: this model has no more copies than its recorded groups that exist.
  * @param present install groups that have components now.
  */
 function isOfAnotherModel(
@@ -215,8 +215,8 @@ function isOfAnotherModel(
 }
 
 /**
- * Why an install or upgrade must not leave: somebody else has changed the application since the plan was made, such as
- * another ledger that installs the same at the same time.
+ * Returns why an install or upgrade must not leave: the application changed since the plan was made, such as through another
+ * ledger that installs at the same time.
  */
 export async function obstacle(
   step: InstallStep,
@@ -267,7 +267,7 @@ export function since(
   };
 }
 
-/** The row of an install of ours with its components, so that `from:` finds them. */
+/** Returns the row of an install with its components, so that `from:` finds them. */
 export function recordInstall(
   step: Extract<InstallStep, { type: 'install' }>,
   components: readonly ComponentRecord[],
@@ -285,7 +285,7 @@ export function recordInstall(
   };
 }
 
-/** The row of an install of ours after an upgrade: the ledger alone knows the version, the server reports the old one. */
+/** Returns the row of an install after an upgrade. Only the ledger knows the version; the server reports the old one. */
 export function recordUpgrade(
   step: Extract<InstallStep, { type: 'upgrade' }>,
   prior: OwnedObject | undefined,
@@ -302,7 +302,7 @@ export function recordUpgrade(
   };
 }
 
-/** The install groups that components belong to, in ascending order. */
+/** Returns the install groups of components, in ascending order. */
 export function groupsOf(components: readonly ComponentRecord[]): number[] {
   return [
     ...new Set(components.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))),

@@ -2,7 +2,7 @@ import type { InstalledModel } from './wire.ts';
 import type { ExportContext, Exported, ExportedDocument } from '../export.ts';
 import { modelSchema } from './spec.ts';
 
-/** What was installed from a store of the operator's configuration. */
+/** Exports installs from stores of the operator's configuration. */
 export function exportInstalls(context: ExportContext): Exported {
   const { installed } = context.live;
   if (installed === 'not-asked') return { documents: [], left: [], unseen: [] };
@@ -29,7 +29,7 @@ export function exportInstalls(context: ExportContext): Exported {
   return { documents: documents.sort((a, b) => (a.name < b.name ? -1 : 1)), left, unseen: [] };
 }
 
-/** The platform has names of its own for stores; one that is neither a name nor a domain of ours says nothing. */
+/** Returns the Store of an install, by the platform's store name, which may be a Store's name or domain. */
 function storeOf({ stores, store }: ExportContext, { marketName }: InstalledModel): string | undefined {
   if (marketName !== null && stores.has(marketName)) return marketName;
   const sameDomain = [...stores].filter(([, { domain }]) => domain === marketName);
@@ -49,8 +49,8 @@ function whyNot(
     const from =
       marketName === null
         ? 'the server does not say from which store'
-        : `the platform calls its store ${JSON.stringify(marketName)}, which is no Store of the configuration`;
-    return `${from}; say which one it is with --store`;
+        : `the platform calls its store ${JSON.stringify(marketName)}, which is not a Store in the configuration`;
+    return `${from}; name the Store with --store`;
   }
   if (reportedVersion === null) return 'the server does not say its version';
   const { id, version } = modelSchema.properties;

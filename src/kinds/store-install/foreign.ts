@@ -5,13 +5,13 @@ import { asked, type InstallContext as Context, type InstallLive } from './live.
 import { hold } from './holds.ts';
 import { installKey, type InstallStep } from './steps.ts';
 
-/** Without a ledger whose install it is cannot be said, nor its version; that one is there can. */
+/** Returns a note on an installed model. Without a ledger, its manifest and its version are unknown. */
 export function presumedInstall({ resource }: Context): Difference<InstallStep> {
   const { model } = resource.spec;
   return {
     ...noting(
       'install/presumed',
-      `the application has model ${model.id} installed; without a ledger that counts as ${resource.id}, and whether it is version ${model.version} is not known`,
+      `the application has model ${model.id} installed; without a ledger that counts as ${resource.id}, and its version is unknown`,
     ),
     unchangedFields: 1,
   };
@@ -25,10 +25,10 @@ export function foreignInstall(context: Context, foreign: number): Difference<In
     return hold(
       'install/not-ours',
       `${what}; ${resource.id} would install another copy`,
-      `Run apply --adopt ${resource.id} if it is the one you mean, or write allowSecondCopy: true.`,
+      `Run apply --adopt ${resource.id} if it is this install, or write allowSecondCopy: true.`,
     );
   }
-  // Several groups may be of other models: then it is this model's one install all the same, and its components are unknown.
+  // If there are several groups, some are of other models: the install is clear, but its components are unknown.
   const [first, second] = foreignGroups(live, ledgerView.objects, spec.model.id);
   const only = second === undefined ? first : undefined;
   if (foreign > 1)
@@ -44,7 +44,7 @@ export function foreignInstall(context: Context, foreign: number): Difference<In
   return {
     ...noting(
       'install/adopted',
-      `${resource.id} is adopted as it is, with ${components.length} components${only === undefined ? '; which ones are its components could not be seen' : ''}`,
+      `${resource.id} is adopted unchanged, with ${components.length} components${only === undefined ? '; its components could not be identified' : ''}`,
     ),
     inSync: [
       {

@@ -1,23 +1,23 @@
 import type { OwnedObject, Refused } from '../../model/owned.ts';
 import { type Difference, type HoldProposal, holding } from '../reconciled.ts';
 
-/** Holds of an install into an application that the ledger has never recorded. */
+/** Codes of holds in an application that the ledger has never recorded. */
 export const firstHolds: ReadonlySet<string> = new Set(['install/first-into-unknown', 'install/components-elsewhere']);
 
 export function hold(code: string, message: string, remedy: string): Difference<never> {
   return holding({ code, message, remedy });
 }
 
-/** What is there may be what a request in doubt has made: nobody takes it over, and nobody calls it somebody else's. */
+/** Returns the hold of an install that a request in doubt may have created. It is neither adopted nor treated as unmanaged. */
 export function copyHold(sent: string, intent: string): HoldProposal {
   return {
     code: 'install/other-in-doubt',
-    message: `${sent}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
-    remedy: `Settle intent ${intent} first: portolan ledger show ${intent} says how it stands.`,
+    message: `${sent}, and what is installed may be what it made; nothing is adopted or installed here until that is resolved`,
+    remedy: `Resolve intent ${intent} first. \`portolan ledger show ${intent}\` shows its state.`,
   };
 }
 
-/** A wrong key stays wrong however often it is sent: the platform uses the first one that it was given. */
+/** Returns the hold after a refused store key. A retry cannot succeed: the platform uses the first key that it received. */
 export function refusedHold(
   { uid }: OwnedObject,
   { reason, message }: Refused,

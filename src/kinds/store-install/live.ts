@@ -5,25 +5,25 @@ import type { InstalledModel } from './wire.ts';
 import type { ComponentBuild } from './builds.ts';
 import type { StoreInstallSpec } from './spec.ts';
 
-/** Read only where something may have to be done: an install on record that wants nothing costs no request. */
+/** The observation of an install. A recorded install that matches its manifest costs no request. */
 export interface InstallLive {
   readonly installed: Readable<readonly InstalledModel[]> | 'not-asked';
   readonly components: Readable<readonly ComponentRecord[]> | 'not-asked';
   readonly application: ApplicationState | 'not-asked';
   readonly canUpgrade: boolean;
-  /** Of an install or upgrade of ours that may still build. */
+  /** Builds of a recorded install or upgrade that may still run. */
   readonly builds: readonly ComponentBuild[];
 }
 
-/** What the diff of an install looks at. */
+/** The input of an install's diff. */
 export type InstallContext = DiffContext<StoreInstallSpec, InstallLive>;
 
-/** An answer that was asked for, and that the server could give. */
+/** Returns whether a reading was requested and is available. */
 export function asked<T>(answer: Readable<T> | 'not-asked'): answer is { readonly readable: true; readonly value: T } {
   return answer !== 'not-asked' && answer.readable;
 }
 
-/** How often the server says that the model is installed. */
+/** Returns the number of installed copies of a model. */
 export function copiesOf(live: InstallLive, modelId: string): number {
   return asked(live.installed) ? live.installed.value.filter((copy) => copy.modelId === modelId).length : 0;
 }

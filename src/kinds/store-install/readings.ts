@@ -5,7 +5,7 @@ import { safeText } from '../../platform/answer.ts';
 import { Fields, isRecord, schemaDrift } from '../../platform/fields.ts';
 import { recordReader, shown } from '../../platform/record-fields.ts';
 
-/** The models that are installed in the application, one entry for each copy. */
+/** Lists the installed models of the application, one entry for each copy. */
 export const listInstalled: Reading<readonly InstalledModel[]> = {
   operation: 'listInstalled',
   segments: ['upgrade'],
@@ -15,12 +15,12 @@ export const listInstalled: Reading<readonly InstalledModel[]> = {
   asksStore: true,
 };
 
-/** Whoever waits for an install looks every two seconds: a build takes minutes, so it need not be asked as often. */
+/** A wait for an install observes every two seconds. Builds take minutes, so they are read less often. */
 const GOOD_FOR_MS = 10_000;
 const LINES_SHOWN = 5;
 const LINE_CHARACTERS_MAX = 200;
 
-/** The builds of a component, latest first. People read them, and no decision depends on them. */
+/** Lists the builds of a component, latest first. They are only shown; no decision depends on them. */
 export function listBuilds(serviceId: string): Reading<readonly BuildEvent[]> {
   return {
     operation: 'listEvents',
@@ -36,7 +36,7 @@ export function listBuilds(serviceId: string): Reading<readonly BuildEvent[]> {
   };
 }
 
-/** The last lines that an event has printed, each fit for a terminal and without secrets. */
+/** Reads the last lines of an event's log, safe for a terminal and without secrets. */
 export function eventLog(eventId: string): Reading<readonly string[]> {
   return {
     operation: 'eventLog',
@@ -59,7 +59,7 @@ const eventOf = recordReader({
   message: shown('message', 'text', ''),
 });
 
-/** An event without an id cannot be asked for, and one that is no build is of no interest. */
+/** Decodes events, without those that have no id or are not builds. */
 export function decodeBuilds(json: unknown, where: string): readonly BuildEvent[] {
   if (!isRecord(json) || !Array.isArray(json['events'])) throw schemaDrift(where, 'events', 'a list of events', json);
   return json['events'].flatMap((item: unknown, index): BuildEvent[] => {
@@ -82,7 +82,7 @@ function stateOf(status: string, finalStatus: string): BuildEvent['state'] {
   return status === 'failure' || status === 'timeout' || finalStatus === 'timeout' ? 'failed' : 'running';
 }
 
-/** The last lines of a log. */
+/** Decodes the last lines of a log. */
 export function decodeLog(json: unknown, where: string, redact: (text: string) => string): readonly string[] {
   const logs = isRecord(json) ? json['logs'] : undefined;
   if (!Array.isArray(logs)) throw schemaDrift(where, 'logs', 'a list of lines', json);
@@ -94,13 +94,13 @@ export function decodeLog(json: unknown, where: string, redact: (text: string) =
     .map((text) => safeText(withoutSecrets(redact(text))).slice(0, LINE_CHARACTERS_MAX));
 }
 
-// What programs print of their own secrets: this process does not know them, so only their names tell.
+// Secrets in the output of programs are unknown to this process, so they are recognized by their names.
 const NAMED_SECRET =
   /((?:pass(?:word|wd|phrase)?|pwd|token|secret|credentials?|(?:access|api|private)[_-]?key|authorization)["']?\s*[:=]\s*)(?:(?:bearer|basic)\s+)?("[^"]*"|'[^']*'|[^\s,;&]+)/gi;
 const ADDRESS_WITH_SECRET = /([a-z][a-z0-9+.-]*:\/\/)[^\s/@]+@/gi;
 const BEARER = /\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi;
 
-/** Masks what looks like a secret. */
+/** Masks texts that look like secrets. */
 function withoutSecrets(text: string): string {
   return text
     .slice(0, 4 * LINE_CHARACTERS_MAX)

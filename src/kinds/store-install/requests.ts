@@ -7,7 +7,7 @@ import { type AppAddress, defineWrite, NO_EVIDENCE, type WriteDeclaration } from
 import type { StoreAccess } from '../reconciled.ts';
 import answers from './answers.json' with { type: 'json' };
 
-/** What answers to installs prove, besides the platform's table. */
+/** Classifier rows for installs and upgrades, besides the platform's table. */
 export const installAnswers = answers as unknown as readonly ClassifierRow[];
 
 interface InstallEvidence extends WriteEvidence {
@@ -28,11 +28,11 @@ interface Install extends OfModel {
 }
 
 interface Upgrade extends OfModel {
-  /** As the listing of installed models says; null for a model of the platform's own library. */
+  /** The store name in the listing of installed models; null for a model of the platform's own library. */
   readonly marketName: string | null;
 }
 
-/** Returns what the answer to an install showed. */
+/** Returns the record in the answer to an install. */
 export function shownInstall(evidence: WriteEvidence): InstallRecord | undefined {
   return isOfInstall(evidence) ? evidence.install : undefined;
 }
@@ -45,9 +45,9 @@ const common = {
   method: 'POST',
   class: 'duplicate-accepting',
   rows: installAnswers,
-  // The answer lists every component of the application, so it is as long as a list.
+  // The answer lists every component of the application, so the limit of a list applies.
   answerBytesMax: LIST_BYTES_MAX,
-  // An install fetches and creates a whole application before it answers, and giving up early does not stop it.
+  // An install creates a whole application before it answers, and a timeout does not stop it.
   timeoutMs: 900_000,
 } as const satisfies Partial<WriteDeclaration<never>>;
 
@@ -55,7 +55,7 @@ export const install = defineWrite<Install>('install', {
   ...common,
   request: (values) => ({
     path: writeAddress(values.app, 'install'),
-    // Any value builds, "false" too: only leaving it out does not.
+    // Any value starts a build, even "false", so the parameter is left out.
     ...(values.build ? { query: { is_deploy: 'true' } } : {}),
     body: installBody(values),
   }),

@@ -39,5 +39,5 @@ export const storeInstallSchema = objectOf(
   },
 );
 
-/** With its defaults filled in. */
+/** A spec with its defaults filled in. */
 export type StoreInstallSpec = TypeOf<typeof storeInstallSchema>;

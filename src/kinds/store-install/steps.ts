@@ -9,7 +9,7 @@ export type InstallStep = Step &
         readonly modelId: string;
         readonly modelVersion: string;
         readonly build: boolean;
-        /** Its dependants wait until the application runs, at most this long. */
+        /** Maximum time that dependent steps wait for the application to run. */
         readonly waitMs?: number;
       }
     | {
@@ -17,7 +17,7 @@ export type InstallStep = Step &
         readonly name: string;
         readonly modelId: string;
         readonly modelVersion: string;
-        /** The store as the platform names it, where it says so. */
+        /** The platform's name of the store, if it is known. */
         readonly marketName: string | null;
         readonly waitMs?: number;
       }

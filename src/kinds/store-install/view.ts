@@ -3,7 +3,7 @@ import { STORE_INSTALL } from './name.ts';
 import type { StoreInstallSpec } from './spec.ts';
 import { installKey } from './steps.ts';
 
-/** Its components hang below it. */
+/** Shows installs. Their components are shown below them. */
 export const installView: KindView = {
   noun: 'install',
   lines: async (context) =>

@@ -8,13 +8,13 @@ export interface BuildEvent {
   readonly id: string;
   readonly state: 'running' | 'done' | 'failed';
   readonly startedMs: number | null;
-  /** Of the platform; empty where it says nothing. */
+  /** The platform's message; empty if there is none. */
   readonly message: string;
 }
 
 export const installedTable = {
   modelId: decides('app_model_id', 'id'),
-  // Export writes it into a manifest, whose version decides on an upgrade.
+  // Export writes it into a manifest, where it decides about upgrades.
   reportedVersion: decides('current_version', 'text', null),
   marketName: decides('market_name', 'text', null),
   installGroupId: decides('upgrade_group_id', 'integer', null),
@@ -22,10 +22,10 @@ export const installedTable = {
   name: shown('app_model_name', 'text', null),
 };
 
-/** A model installed in the application; two copies are two equal entries. `reportedVersion` stays old after an upgrade. */
+/** An installed model; two copies are two equal entries. `reportedVersion` stays old after an upgrade. */
 export type InstalledModel = Decoded<typeof installedTable>;
 
-/** The components of an install are read by their own table. */
+/** The fields of an install's answer; its components have their own table. */
 export const installTable = {
   appId: decides('ID', 'decimal'),
   enterpriseId: shown('enterprise_id', 'id', ''),
