@@ -129,7 +129,7 @@ test('history is newest first, bounded, and says when there is more', async () =
       .slice(1, -1)
       .map((line) => line.split(/ {2,}/)[2]),
   ).toEqual(['third', 'second']);
-  expect(run.err).toContain('the newest 2 lines are shown');
+  expect(run.err).toContain('the newest 2 lines.');
   const json = await runHere(['ledger', 'history', '--ledger', path, '--uid', port.uid, '-o', 'json']);
   expect(JSON.parse(json.out)).toMatchObject({ hasMore: false, history: [{ event: 'first', actor: 'test' }] });
 });

@@ -108,6 +108,6 @@ Examples:
     const hasMore = found.length > limit;
     if (output === 'json') return writeJson({ history: rows, hasMore }, terminal);
     terminal.out.write(rows.length === 0 ? 'No history was found.\n' : historyTable(rows, scope === undefined));
-    if (hasMore) terminal.err.write(`Only the newest ${limit} lines are shown. Pass --limit to show more.\n`);
+    if (hasMore) terminal.err.write(`These are the newest ${count(limit, 'line')}. Pass --limit to show more.\n`);
   },
 });
