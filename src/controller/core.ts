@@ -72,20 +72,10 @@ export function worldOf(
   snapshot: string,
   hooks: WorldHooks,
 ): ApplyWorld {
-  const { kinds, clock, random, source, actor } = options;
-  return {
-    kinds,
-    client: configuration.client(application.spec.platform),
-    ledger: sourceLedger.ledger,
-    clock,
-    random,
-    stores: configuration.stores,
-    timing: timingOf(configuration.settings),
-    actor,
-    source,
-    snapshot,
-    ...hooks,
-  };
+  const { kinds, random } = options;
+  const { stores, settings } = configuration;
+  const client = configuration.client(application.spec.platform);
+  return { ...sourceLedger, kinds, client, random, stores, timing: timingOf(settings), snapshot, ...hooks };
 }
 
 /** Publishes events of an application. */

@@ -102,11 +102,9 @@ export class Gates {
   }
 
   regions(): readonly RegionGate[] {
-    const keys = new Map(
-      [...this.#core.records.values()].map(regionOf).map(({ platform, region }) => {
-        return [`${platform}/${region}`, { platform, region }] as const;
-      }),
-    );
+    const keys = new Map<string, RegionKey>();
+    for (const { platform, region } of [...this.#core.records.values()].map(regionOf))
+      keys.set(`${platform}/${region}`, { platform, region });
     return [...keys.values()].map((key): RegionGate => {
       const paused = this.#pausedRegion(key);
       if (paused !== undefined) return { ...key, state: 'paused', message: paused.message };

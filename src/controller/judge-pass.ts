@@ -73,11 +73,8 @@ export function judgePass(input: PassToJudge) {
     ...waitEvents(former.pending?.waits ?? [], waits),
     ...changeEvents(record.id, former, record.status, failure),
   ];
-  return {
-    events,
-    lines: drift.flatMap(({ lines }) => lines),
-    next: requeueOf(input, plan, waits, results, failure),
-  };
+  const lines = drift.flatMap((one) => one.lines);
+  return { events, lines, next: requeueOf(input, plan, waits, results, failure) };
 }
 
 /** Returns the failures by resource, and the resources whose writes are in doubt. */
@@ -144,12 +141,8 @@ function failureOf(
   for (const result of results) {
     if (result.status !== 'failed') continue;
     const { action, request, reason, remedy, answer } = result;
-    return {
-      code: `action/${reason.type}`,
-      message: `${action.resource}: "${action.summary}" failed: ${request}: ${answer.message}`,
-      remedy,
-      atMs,
-    };
+    const message = `${action.resource}: "${action.summary}" failed: ${request}: ${answer.message}`;
+    return { code: `action/${reason.type}`, message, remedy, atMs };
   }
   if (outcome.type === 'refused' && approval === null) {
     const [refusal] = outcome.refusals;

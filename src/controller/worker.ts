@@ -132,10 +132,8 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
     };
   } catch (error) {
     // A bug in a view must not stop the passes of an application.
-    log.error('a view failed because of a bug in Portolan; the last view stays', {
-      application: record.id,
-      error: String(error),
-    });
+    const fields = { application: record.id, error: String(error) };
+    log.error('a view failed because of a bug in Portolan; the last view stays', fields);
   }
 }
 
@@ -219,11 +217,10 @@ function logStep({ options: { log } }: Core, { status }: AppRecord, revision: st
       log.warn(`${text}: ${result.answer.message}`, fields);
     else log.info(text, fields);
   }
-  if (event.type === 'resolved')
-    log.info(`${event.resource}: intent ${event.intent} of an earlier write: ${event.how}`, {
-      scope: event.scope,
-      revision,
-    });
+  if (event.type === 'resolved') {
+    const { resource, intent, how, scope } = event;
+    log.info(`${resource}: intent ${intent} of an earlier write: ${how}`, { scope, revision });
+  }
 }
 
 function requeue(core: Core, record: AppRecord, next: Requeue): void {
