@@ -45,7 +45,7 @@ export async function mustBeBoundRegion(
 const unreadable = new WeakMap<PlatformClient, Set<string>>();
 
 /**
- * Binds the platform and the region at their first use. What the platform does not show stays unbound.
+ * Binds the platform and the region at their first use. A region without a readable id stays unbound.
  * @param read what the ledger remembered of the platform a moment ago, if that was read.
  */
 export async function bindAtFirstUse(world: BindingWorld, { team, region }: TeamRegion, read?: Binding): Promise<void> {

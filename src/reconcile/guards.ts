@@ -21,7 +21,7 @@ import type { Prepared, Seen } from './work.ts';
 /** The platform refuses writes to a region that is not enabled, so this guard may know of it a little later. */
 export const REGIONS_MAX_AGE_MS = 30_000;
 
-/** What the guards of one scope say to its plan. */
+/** Returns the refusals of the guards for the plan of one scope. */
 export async function guardPlan(
   { work, plan, ledgerView, ours }: Seen,
   limits: GuardLimits,
@@ -48,13 +48,13 @@ export async function guardPlan(
   return refusal === undefined ? share : [refusal, ...share];
 }
 
-/** What is known of a source as a whole. What is undefined was let through by a person, or cannot be told of it. */
+/** Facts about a whole source. A fact is undefined if a person overrides its guard, or if it is unknown. */
 export interface SourceFacts {
   readonly source: string;
   /** Resources that it names. */
   readonly resources: number;
   readonly isEmptyAllowed: boolean;
-  /** How many it named at most since it last removed anything. */
+  /** Largest number of resources since the source last removed anything. */
   readonly largest: number | undefined;
   readonly succession: Succession | undefined;
 }
@@ -64,7 +64,7 @@ export function guardSource({ source, resources, isEmptyAllowed }: SourceFacts, 
   return present(isEmptyAllowed ? undefined : guardEmpty(source, resources, owned));
 }
 
-/** Why what a source no longer names stays all the same. */
+/** Returns why resources that were removed from git are not pruned. */
 export function guardRemovals(
   { source, resources, largest, succession }: SourceFacts,
   prunes: number,
@@ -76,7 +76,7 @@ export function guardRemovals(
 }
 
 /**
- * What is refused to all applications of a run together. What is refused by itself changes nothing, so it does not count
+ * Returns refusals for all applications of a run together. A refused application changes nothing, so it does not count
  * against the others.
  */
 export function guardRun(

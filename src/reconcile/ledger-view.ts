@@ -16,7 +16,7 @@ interface UpdateInput {
 }
 
 /**
- * Tells the ledger what was found as desired, and lets go of what is gone. Nothing new, nothing written.
+ * Records objects that are in sync, and drops those that are gone. Writes nothing if nothing is new.
  * @returns whether anything was written.
  */
 export async function updateLedger(world: ApplyWorld, prepared: UpdateInput): Promise<boolean> {
@@ -26,7 +26,7 @@ export async function updateLedger(world: ApplyWorld, prepared: UpdateInput): Pr
   return true;
 }
 
-/** What the ledger should be told; nothing where it knows it all. */
+/** Returns the operations that bring the ledger up to date; none if it is. */
 export async function ledgerOperations(world: ApplyWorld, prepared: UpdateInput): Promise<readonly LedgerOperation[]> {
   const operations: LedgerOperation[] = [];
   for (const { resource, kind, recording } of prepared.ledgerUpdates.inSync) {
@@ -63,8 +63,8 @@ export async function ledgerOperations(world: ApplyWorld, prepared: UpdateInput)
 }
 
 /**
- * `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and nobody did;
- * `forgotten`: a person dropped an install from the ledger, and nobody did since.
+ * `confirmed`: a person said that installing into this scope is safe; `unconfirmed`: it has been seen, and no person did;
+ * `forgotten`: a person dropped an install from the ledger, and none confirmed it since.
  */
 export function installsFact(scope: Scope): string {
   return `installs ${scopeKey(scope)}`;

@@ -43,7 +43,7 @@ export function createMembership(
 
   return {
     /** Returns a reader that knows which of the components that were asked about are not in the application. */
-    tell: async (reader: CachingReader): Promise<CachingReader> => {
+    inform: async (reader: CachingReader): Promise<CachingReader> => {
       const answers = [...strangers].map(async (id) => [listPorts(id), await answerFor(reader, id)] as const);
       return reader.knowing({ answers: await Promise.all(answers) });
     },

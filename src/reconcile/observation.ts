@@ -34,10 +34,10 @@ export async function observe(work: Work, world: ApplyWorld, options: PassOption
     const pending = unresolvedIntents(intents, world.timing, world.clock);
     return bound(await observeAndPlan(work, world, options, scope, reader, ledgerView, pending), world, options);
   }
-  // What is read of another platform would decide them wrongly.
+  // Observing another platform would decide them wrongly.
   if (intents.length > 0) await mustBeBoundRegion(world.client, world.ledger, scope);
   const doubts = await resolveIntents(world, scope, intents, ledgerView, work.resources, () => reader.without());
-  // What was looked at to decide them is fresh enough to plan upon only if nothing was decided.
+  // The observation that decided them is fresh enough for a plan only if nothing was decided.
   const next = doubts.decided ? reader.without() : reader;
   const known = doubts.decided ? await readLedgerView(world, scope, options) : ledgerView;
   return bound(await observeAndPlan(work, world, options, scope, next, known, doubts.pending), world, options, binding);
@@ -84,17 +84,17 @@ async function quickCheck(work: Work, world: ApplyWorld, options: PassOptions): 
   );
   const ledgerView = await readLedgerView(world, scope, options);
   try {
-    // What a server can do matters only where something differs, and is found out then: nothing is asked for it here.
+    // Abilities of the server matter only where something differs. They are probed then, and not here.
     const has: ScopeReader['has'] = async (listing) => world.client.capability(listing) === 'yes';
     return { ...(await observeAndPlan(work, world, options, scope, { ...reader, has }, ledgerView, [])), reader };
   } catch (error) {
-    // Whoever asks for the application itself says best what is wrong with it.
+    // The request for the application itself gives the better error.
     if (error instanceof PortolanError && error.code === VANISHED) return undefined;
     throw error;
   }
 }
 
-/** Drift that is only told counts as well: what is told of it is what the application itself says. */
+/** Returns whether nothing differs. Drift that is only reported counts, because its report needs readings of its own. */
 async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
   const { actions, deferred, holds, notes } = seen.plan;
   const isOpen = actions.length + deferred.length + holds.length + seen.waits.length > 0;
@@ -103,7 +103,7 @@ async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
   return !seen.ledgerView.known || (await ledgerOperations(world, seen)).length === 0;
 }
 
-/** What a glance has asked for this application alone is as fresh as anything; what it shared is asked anew. */
+/** Returns a reader that keeps only the answers that the quick check read for this application alone. */
 function readerAfter(
   checked: Seen | undefined,
   { client, clock }: ApplyWorld,
@@ -125,7 +125,7 @@ export async function reobserve(
   const { work, scope, reader } = current;
   const ledgerView = await readLedgerView(world, scope, options);
   const intents = await world.ledger.intents({ scope: scopeKey(scope), states: ['open', 'unknown'] });
-  // What this pass has looked at already and could not decide stays as it was found.
+  // Intents that this pass could not decide keep their result.
   const pending = unresolvedIntents(intents, world.timing, world.clock).map((doubt) =>
     doubt.state === 'due'
       ? (current.inDoubt.find(({ intent, state }) => state === 'held' && intent.id === doubt.intent.id) ?? doubt)
@@ -216,7 +216,7 @@ function withdrawnOf(
   });
 }
 
-/** What each kind looks at to withdraw its objects. */
+/** Returns what each kind observed for the removal of its objects. */
 async function observeWithdrawn(
   { kinds }: ApplyWorld,
   reading: WithdrawalReading,

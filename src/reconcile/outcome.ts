@@ -5,7 +5,7 @@ import type { Action, ScopePlan, Wait } from '../model/plan.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { Prepared } from './work.ts';
 
-/** How one scope stands after a pass. */
+/** The result of one scope after a pass. */
 export type Outcome =
   /** The scope could not be resolved or observed: nothing is known and nothing was sent. */
   | { readonly type: 'unobserved'; readonly application: ResourceId; readonly error: PortolanError }
@@ -19,7 +19,7 @@ export type Outcome =
   | {
       readonly type: 'ended';
       readonly application: ResourceId;
-      /** What is still to do, from the last observation. */
+      /** The remaining plan, from the last observation. */
       readonly plan: ScopePlan;
       readonly results: readonly ActionResult[];
       readonly waits: readonly Wait[];
@@ -28,7 +28,7 @@ export type Outcome =
       readonly error?: PortolanError;
     };
 
-/** What a pass says that sends nothing. */
+/** Returns the outcome of a pass that sends nothing. */
 export function untouched(prepared: Prepared): Outcome {
   const { work, plan, waits, refusals } = prepared;
   if (refusals.length > 0) return refusedBy(refusals, prepared);

@@ -7,7 +7,7 @@ import { failed } from './apply/journal.ts';
 import type { Outcome } from './outcome.ts';
 import type { Next } from './policy.ts';
 
-/** Waits for what another pass is worth its while for. @returns false: nobody waits any more. */
+/** Waits until another pass is useful. @returns false if the wait was interrupted. */
 export async function waitForPass(
   { message, untilMs, sleepMs, signal }: Exclude<Next, 'end'>,
   outcome: Outcome,
@@ -62,7 +62,7 @@ async function latest(
   return [...(await Promise.all(now)), ...results];
 }
 
-/** What observation has made of a write in doubt since. */
+/** Returns the result of a write that was in doubt, as observation has decided it since. */
 async function decided(
   result: Extract<ActionResult, { status: 'in-doubt' }>,
   { ledger }: ApplyWorld,
@@ -72,7 +72,7 @@ async function decided(
   const [intent] = await ledger.intents({ id: result.intent });
   const state = intent?.state;
   if (state === undefined || state === 'open' || state === 'unknown') return result;
-  // Of a write that may be repeated, the plan says whether it took.
+  // For a write that may be repeated, the plan shows whether it took effect.
   const isDone = state === 'applied' || (state === 'superseded' && !left.has(action.id));
   if (isDone) return { status: 'done', action, answer };
   return failed(action, request, { type: 'refused' }, answer, 'It did not take effect. Run the same command again.');

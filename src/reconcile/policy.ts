@@ -8,14 +8,14 @@ import type { Outcome } from './outcome.ts';
 import type { Prepared, Seen } from './work.ts';
 
 /**
- * What a driver lets one application do. It is all that the command line, the daemon and the simulator differ by. A policy
- * is made for one call of `reconcile`, and may remember what it was told in it.
+ * Says what a driver lets one application do. Command line, daemon and simulator differ only in their policy. A policy
+ * is made for one call of `reconcile`, and may keep state during it.
  */
 export interface PassPolicy {
   /** Why nothing of a plan may be sent. Asked of every plan of a call, and the only place that evaluates guards. */
   refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]>;
   /**
-   * Whether anything is carried out at all. Told of the first plan of each pass, refused or not.
+   * Returns whether anything is applied at all. Called with the first plan of each pass, refused or not.
    * @throws PortolanError when the application is at fault: then nothing is known of it.
    */
   admit(prepared: Prepared): Admission | Promise<Admission>;
@@ -25,11 +25,11 @@ export interface PassPolicy {
   withheld(prepared: Prepared): SkipReason | undefined;
   /** Takes from an allowance what these actions may need, durably, before anything is sent. */
   reserve(actions: readonly Action[], prepared: Prepared, world: ApplyWorld): Promise<Reservation | readonly Refusal[]>;
-  /** Whether to go on with another pass. @param outcome of all passes of the call. */
+  /** Returns whether another pass follows. @param outcome of all passes of the call. */
   next(outcome: Outcome): Next;
 }
 
-/** `observe`: nothing is carried out, and nobody has to say why. */
+/** `observe`: nothing is applied, and no reason is needed. */
 export type Admission = 'go' | 'observe' | Pause;
 
 export interface Reservation {

@@ -6,7 +6,7 @@ import { observeEach } from './observation.ts';
 import type { ReadApplication } from './read-application.ts';
 import type { Work } from './reconcile.ts';
 
-/** Nothing on record, as before a first apply. */
+/** The view of an empty ledger. */
 const NOTHING: LedgerView = { known: true, scopeRecorded: false, restored: false, objects: [] };
 
 /**

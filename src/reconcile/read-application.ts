@@ -13,14 +13,14 @@ import { listInstalled } from '../kinds/store-install/readings.ts';
 import { listApplications, listCertificates, listComponents } from '../platform/readings.ts';
 import { createScopeReader } from './scope-reader.ts';
 
-/** An application that somebody wants to see as manifests. */
+/** An application to export as manifests. */
 export interface ExportTarget {
   readonly scope: Scope;
   /** Only these components, by id. undefined: all that can be found. */
   readonly only: readonly string[] | undefined;
-  /** What was read of it already. */
+  /** The record of the application, if it was read already. */
   readonly record?: ApplicationRecord;
-  /** What manifests at hand say: names, and the ids that a server without a listing cannot give. */
+  /** Names from existing manifests, and ids that a server without a listing cannot give. */
   readonly known: { readonly name?: string; readonly components: ReadonlyMap<string, string> };
 }
 
@@ -93,7 +93,7 @@ export function createApplicationReader(
   };
 }
 
-/** What answers for several applications of a platform: it is asked once. */
+/** Readings that answer for several applications of a platform: each is read once. */
 function platformReadings(client: PlatformClient, targets: readonly ExportTarget[]) {
   let allRules: Promise<Readable<readonly PlacedRule[]>> | undefined;
   const certificatesByTeam = new Map<string, Promise<Readable<readonly CertificateRecord[]>>>();
@@ -117,7 +117,7 @@ function platformReadings(client: PlatformClient, targets: readonly ExportTarget
     return undefined;
   }
 
-  /** Certificates are told by their aliases where the platform lists them, and else by their numbers. */
+  /** Certificates are identified by their aliases if the platform lists them, and otherwise by their numbers. */
   function certificatesOf(team: string): Promise<Readable<readonly CertificateRecord[]>> {
     const asked = certificatesByTeam.get(team) ?? client.read(listCertificates, { team }).catch(unreadable);
     certificatesByTeam.set(team, asked);
@@ -150,7 +150,7 @@ function componentReader(
   };
 }
 
-/** What kinds read for themselves, by kind. */
+/** Returns the readings that each kind needs for itself, by kind. */
 async function readByKinds(kinds: ReconciledKinds, reader: ScopeReader): Promise<ReadonlyMap<string, unknown>> {
   const found = new Map<string, unknown>();
   for (const [name, { calls }] of kinds) {

@@ -17,7 +17,7 @@ import type { Clock } from '../runtime/clock.ts';
 import { type Outcome, sentOf } from './outcome.ts';
 
 /**
- * What a source may remove on each platform in a day of observed time, however many commits it takes. It stands in the
+ * Limits what a source may remove on each platform in a day of observed time, over all its commits. It is kept in the
  * ledger, so neither a restart nor another name for an application fills it again.
  */
 export type RemovalBudget = ReturnType<typeof createRemovalBudget>;
@@ -108,7 +108,7 @@ export function unusedOf(expenses: readonly Expense[], outcome: Outcome, scope: 
   return expenses.flatMap(({ object }) => (used.has(object) ? [] : [object]));
 }
 
-/** The state as it is now. Time counts while the machine is up, whatever its wall clock says; after a restart it goes on. */
+/** Returns the state as of now. Time counts while the machine is up, whatever its wall clock says. */
 function onward(state: BudgetState, clock: Clock): BudgetState {
   const { boot, uptimeMs } = clock.sinceBoot();
   const passedMs = boot !== '' && boot === state.boot ? Math.max(0, uptimeMs - state.uptimeMs) : 0;

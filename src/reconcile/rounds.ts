@@ -44,7 +44,7 @@ export async function rounds(
   });
   try {
     const tooOld = world.clock.monotonic() - current.observedAtMs > world.timing.observationMaxAgeMs;
-    // What an action changes is read again before it; the ledger and the guards are asked here.
+    // Each action reads again what it changes. Here, the ledger is read and the guards are evaluated.
     if (tooOld && current.plan.actions.length > 0)
       current = await judged(await reobserve(current, world, options, new Set()), world, policy);
     for (let idle = 0; idle < IDLE_ROUNDS_MAX; rounds += 1) {
@@ -67,7 +67,7 @@ export async function rounds(
       idle = isNewlyDone(applied.results, results) ? 0 : idle + 1;
       for (const result of applied.results) results.set(result.action.id, result);
       options.shared?.changed(current.scope);
-      const touched = { ...current, reader: await members.tell(fresh.reader()) };
+      const touched = { ...current, reader: await members.inform(fresh.reader()) };
       const back = await readBack(touched, world, options, policy, applied);
       current = back.prepared;
       for (const result of back.untaken) {
@@ -94,7 +94,7 @@ async function recorded(
   let current = found;
   let learned = options.ledgerKnown && (await updateLedger(world, current));
   while (learned && current.plan.deferred.length > 0) {
-    // What was waited for may have just been recorded: an install that runs now. What follows is recorded as well.
+    // A deferred action may be ready now, because its install was just recorded as running.
     current = await judged(await reobserve(current, world, options, new Set()), world, policy);
     learned = await updateLedger(world, current);
   }
@@ -105,7 +105,7 @@ function isNewlyDone(results: readonly ActionResult[], former: ReadonlyMap<strin
   return results.some(({ status, action }) => status === 'done' && former.get(action.id)?.status !== 'done');
 }
 
-/** What a plan is made from: of an absence, the platform's words for it are only shown. */
+/** Returns the part of an answer that plans use, without the platform's text about an absence. */
 function planned(answer: unknown): unknown {
   if (typeof answer !== 'object' || answer === null || !('absent' in answer)) return answer;
   const { absent: _, ...rest } = answer;

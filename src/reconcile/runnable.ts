@@ -4,8 +4,8 @@ import { failed } from './apply/journal.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 
 /**
- * What may be sent now: neither refused nor unapproved, nor behind anything that is; nor a temporary change for the sake
- * of one, which would only be taken back. A plan names what comes first earlier.
+ * Returns the actions that may be sent now. An action is left out if it is not approved, was refused, or depends on such
+ * an action; so is a temporary change that only such an action needs. In a plan, each action follows those it depends on.
  */
 export function runnable(
   plan: ScopePlan,
@@ -35,7 +35,7 @@ function isInVain({ id, object, obligation }: Action, plan: ScopePlan, barred: R
 /** A creation that was accepted and is not to be seen is never sent twice in one pass. */
 function mayRun(action: Action, former: ActionResult | undefined, plan: ScopePlan): boolean {
   if (former === undefined || former.status === 'skipped') return true;
-  // What a later action completes is not begun twice: only the completion is left then.
+  // If a later action completes this one, it is not sent again: only the completion remains.
   if (plan.actions.some(({ continues }) => continues === action.id)) return false;
   return isNotTaken(former) && action.verb === 'update';
 }

@@ -7,7 +7,7 @@ import type { PlatformClient } from '../platform/client.ts';
 import type { AppAddress } from '../platform/writes.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-/** Of an application that was there a moment ago. */
+/** Code of the error for an application that disappeared during a pass. */
 export const VANISHED = 'application/vanished';
 
 /** A reader of one scope that asks the platform at most once for each thing, however many kinds want it. */
@@ -31,15 +31,15 @@ interface Answered {
 
 type Answers = Map<ScopeReading, Answered>;
 
-/** What was read already: not asked again while it is fresh. */
+/** Answers that were read already. They are not read again while they are fresh. */
 export interface AlreadyRead {
   readonly application?: ApplicationRecord;
   readonly answers?: readonly (readonly [Reading<unknown>, Readable<unknown>])[];
 }
 
-/** What a reader has besides the platform. */
+/** Parts of a reader besides the platform. */
 export interface ReaderContext {
-  /** Of whoever writes upon the answers: it gives them an age. */
+  /** Gives answers an age. Callers that write need it. */
   readonly clock?: Clock;
   /** Readings that answer for other applications too, in the place of the client's; undefined: it does not share that. */
   readonly shared?: <T>(reading: Reading<T>) => Promise<Readable<T>> | undefined;
@@ -57,7 +57,7 @@ export function createScopeReader(
 interface Asked {
   readonly client: PlatformClient;
   readonly app: AppAddress;
-  /** What was asked for, to ask for it again. */
+  /** Readings by key, to read them again. */
   readonly readings: Map<ScopeReading, Reading<unknown>>;
 }
 
@@ -83,7 +83,7 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
     has: async (listing) => (await client.probe(listing, app)) === 'yes',
     without: (forgotten) => {
       const kept = forgotten === undefined ? [] : [...answers].filter(([reading]) => !forgotten.has(reading));
-      // What is asked again is asked for this application alone.
+      // A repeated reading is for this application alone.
       return reader(asked, new Map(kept), forgotten === undefined ? alone : context);
     },
     alone: () => {
@@ -105,7 +105,7 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
   return self;
 }
 
-/** What an application's reader asks once. */
+/** Reads what the reader of an application does not have yet. */
 async function ask<T>(
   { client, app }: Asked,
   answers: Answers,

@@ -16,11 +16,11 @@ import type { Clock } from '../runtime/clock.ts';
 export interface SharedReadings {
   /** Applications of the team in the region; not readable where asking for each application costs no more. */
   applications(client: PlatformClient, team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
-  /** What one application reads in the place of its own listings; undefined: nothing is shared that has it. */
+  /** Returns shared readings in place of an application's own listings; undefined where no shared reading has the answer. */
   of(client: PlatformClient, scope: Scope): <T>(reading: Reading<T>) => Promise<Readable<T>> | undefined;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
-  /** What was read so far is of no use to anybody any more. */
+  /** Drops all answers. */
   forget(): void;
 }
 
@@ -56,7 +56,7 @@ export function createSharedReadings(
     const nowMs = clock.monotonic();
     const known = readings.get(key) as Asked<T> | undefined;
     if (known !== undefined && nowMs - known.askedMs <= maxAgeMs && known.askedMs > notBeforeMs) return known.answer;
-    // A server that lists one application's rules may refuse those of everybody, or hold one that nobody can read.
+    // A server that lists one application's rules may refuse the listing of all rules, or fail at one unreadable rule.
     const answer = ask().catch((error: unknown): Readable<T> => {
       if (error instanceof PortolanError) return UNREADABLE;
       throw error;
@@ -80,7 +80,7 @@ export function createSharedReadings(
         const key = `${client.name} ${scope.team} ${keyOf(reading)}`;
         return shared(key, Number.NEGATIVE_INFINITY, () => client.read(reading, scope));
       }
-      // Of the whole platform no application asks for itself while something else is shared of it.
+      // An application does not read a listing of the whole platform while a shared one exists.
       if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${keyOf(reading)}`));
       if (listing === undefined || (ofPlatform().get(client.name) ?? 0) < 2) return undefined;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
@@ -93,7 +93,7 @@ export function createSharedReadings(
   };
 }
 
-/** What is shared, where that says anything; else what the application's own listing says. */
+/** Returns the shared answer, or the answer of the application's own listing if there is none. */
 async function orOwn<T>(
   client: PlatformClient,
   scope: Scope,

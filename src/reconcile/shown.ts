@@ -6,7 +6,7 @@ import type { ShownLine } from '../model/shown.ts';
 import type { Seen } from './work.ts';
 
 /**
- * What kinds show of an observation, one line for each key.
+ * Returns the lines that kinds show for an observation, one for each key.
  * @param reads `all` asks for what the plan had no need of; `known` only takes what was read.
  * @returns with what could not be seen, for people.
  */

@@ -11,7 +11,7 @@ import { observeOnly } from './policies/observe-only.ts';
 import type { RunPolicy } from './policies/run.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
 
-/** How every application stands, and the plan of all of them. */
+/** The state of every application, and the plan of all of them. */
 export interface Survey {
   readonly prepared: readonly Prepared[];
   readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
@@ -25,13 +25,13 @@ export interface SurveyInput {
   readonly options: PassOptions;
   readonly ledger: Ledger;
   readonly source: string;
-  /** Of the source, for the plan; null for plain files. */
+  /** Revision of the source; null for plain files. */
   readonly revision: string | null;
   /** Applications looked at side by side. */
   readonly parallelism: number;
   world(work: Work): ApplyWorld;
   readonly policy: RunPolicy;
-  /** Called between two steps that may each take long: whoever has other work lets its event loop turn. */
+  /** Called between two long steps, so that the event loop of the process can do other work. */
   readonly pause?: () => Promise<void>;
 }
 
@@ -46,7 +46,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
         await input.pause?.();
         prepared.push(await observeOnly(work, input.world(work), input.options));
       } catch (error) {
-        // Interrupted while it only reads: nothing was sent, and what is known so far is no plan.
+        // An interrupted read sent nothing, and its partial result is not a plan.
         if (!(error instanceof PortolanError) || error.code === 'platform/stopped') throw error;
         errors.push({ application: work.application.id, error });
       }
@@ -83,7 +83,7 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   };
 }
 
-/** What the applications that failed would have meant. */
+/** Returns the applications that could not be resolved. */
 function unresolved({ works }: SurveyInput, errors: Survey['errors']): UnresolvedApplication[] {
   const failed = new Set(errors.map(({ application }) => application));
   return works
@@ -110,7 +110,7 @@ function withoutShared(
   return sound;
 }
 
-/** What is said of each of several documents that mean one application. */
+/** Returns the error for several documents that name the same application. */
 export function sharedScope(scope: string, works: readonly Work[]): PortolanError {
   const names = works
     .map(({ application: { id, position } }) => `${id} (${position.file}:${position.line})`)

@@ -23,7 +23,7 @@ export interface PassOptions {
   readonly readOnly: boolean;
   /** false with `--ledger none`. */
   readonly ledgerKnown: boolean;
-  /** What a round over several applications reads once for all of them. */
+  /** Readings that several applications share. */
   readonly shared?: SharedReadings;
   /** Few others are looked at with it: what is shared would be asked for its sake, and it is smaller to ask for itself. */
   readonly isAlone?: boolean;
@@ -41,7 +41,7 @@ export interface Seen {
   readonly waits: readonly Wait[];
   /** Natural keys of objects that were on record before the snapshot at hand. */
   readonly ours: ReadonlySet<string>;
-  /** Intents that nobody could decide yet, as far as this pass looked. */
+  /** Intents that this pass has not decided. */
   readonly inDoubt: readonly DoubtfulIntent[];
   /** Monotonic. */
   readonly observedAtMs: number;

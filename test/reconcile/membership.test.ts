@@ -23,8 +23,8 @@ function world(ports: () => ReturnType<typeof jsonResponse>) {
 test('the ports of a component that is known to be elsewhere are not asked for, whether or not they were before', async () => {
   const { members, reader, asked } = world(() => jsonResponse(200, []));
   expect(await members.of(STRANGER)).toEqual({ type: 'stranger' });
-  const told = await members.tell(reader);
-  expect(await portsOf(told, STRANGER)).toBeUndefined();
+  const informed = await members.inform(reader);
+  expect(await portsOf(informed, STRANGER)).toBeUndefined();
   expect(asked()).toBe(0);
 });
 
@@ -32,7 +32,7 @@ test('the answer of an application that lets others in is not believed once the 
   const { members, reader, asked } = world(() => jsonResponse(200, []));
   expect(await portsOf(reader, STRANGER)).toEqual([]);
   await members.of(STRANGER);
-  expect(await portsOf(await members.tell(reader), STRANGER)).toBeUndefined();
+  expect(await portsOf(await members.inform(reader), STRANGER)).toBeUndefined();
   expect(asked()).toBe(1);
 });
 
@@ -40,7 +40,7 @@ test('what the platform said of a component that is not there stays with it', as
   const { members, reader, asked } = world(() => jsonResponse(404, UNKNOWN));
   await reader.read(listPorts(STRANGER));
   await members.of(STRANGER);
-  const told = await members.tell(reader);
-  expect(await told.read(listPorts(STRANGER))).toEqual({ readable: false, absent: 'no found component' });
+  const informed = await members.inform(reader);
+  expect(await informed.read(listPorts(STRANGER))).toEqual({ readable: false, absent: 'no found component' });
   expect(asked()).toBe(1);
 });

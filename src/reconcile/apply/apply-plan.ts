@@ -26,7 +26,7 @@ export interface ApplyInput {
   withheld(): SkipReason | undefined;
 }
 
-/** What a look at readings before a write found. */
+/** The result of checking the age of readings before a write. */
 export interface Freshness {
   /** They were too old, and were read again. */
   readonly read: readonly ScopeReading[];
@@ -51,7 +51,7 @@ export interface Applied {
 
 /**
  * Carries out actions one by one, in order: one write in flight per scope, ever. A failure stops what depends on it;
- * an outcome that nobody knows, a refused token or a closed region stops the scope.
+ * an unknown outcome, a refused token or a closed region stops the scope.
  */
 export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<Applied> {
   const results: ActionResult[] = [];
@@ -67,7 +67,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   };
   for (const action of input.actions) {
     const asked = stopOf(world, input);
-    // What is only half done is completed, whatever asks to stop: its other half has succeeded.
+    // A change whose first half succeeded is completed, even when a stop was requested.
     const completes = results.some(({ status, action: { id } }) => status === 'done' && id === action.continues);
     if (stopped === undefined && asked !== undefined && !completes) stopped = asked;
     const blocker = action.after.find((id) => notDone.has(id));
@@ -77,12 +77,12 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       continue;
     }
     const kind = kindOf(world.kinds, action.resource);
-    // What an install rests on is read again after each of them.
+    // After each install, everything that the next one depends on is read again.
     if (hasInstalled && kind.calls.since !== undefined) return ended();
     const stop = (): SkipReason | undefined => (completes ? undefined : stopOf(world, input));
     const stranger = await notMember(kind, input, action);
     if (stranger !== undefined) {
-      // Whoever asked to stop cut the question off: that is no failure.
+      // If a stop interrupted the read, the action did not fail.
       stopped = stop();
       notDone.add(action.id);
       results.push(stopped === undefined ? stranger : { status: 'skipped', action, because: stopped });
@@ -95,7 +95,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
     // Read after the last write to it, a reading need not be read back as well.
     for (const reading of seen.read) touched.delete(reading);
     if (!seen.isAsPlanned) return ended({ stale: true });
-    // Whoever asked to stop while that was read asked before anything was begun.
+    // A stop that was requested during the read comes before the action.
     stopped = stop();
     if (stopped !== undefined) {
       skip(action, stopped);
@@ -141,7 +141,7 @@ async function notMember(
     : unsent(`whether component ${serviceId} is in the application is unknown: ${belonging.message}`, belonging.remedy);
 }
 
-/** What was done before a read that failed is part of the result, so the error is one too. */
+/** Returns an error of a read instead of throwing it, because the actions before it are part of the result. */
 async function freshened(input: ApplyInput, readings: readonly ScopeReading[]): Promise<Freshness | PortolanError> {
   try {
     return await input.freshen(readings);
@@ -159,7 +159,7 @@ async function attempt(
   isFirst: boolean,
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
-    // What an earlier action recorded of the same object is built upon.
+    // An earlier action may have recorded the same object.
     const objects = isFirst
       ? input.ledgerView.objects
       : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });

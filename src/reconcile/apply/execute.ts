@@ -50,7 +50,7 @@ export interface Execution {
   stop(): SkipReason | undefined;
 }
 
-/** The request was answered, and the ledger could not be told: the intent stays open, and is looked at like any other. */
+/** The request was answered, and the ledger could not record it. The intent stays open and is resolved like any other. */
 export class OutcomeNotRecorded extends Error {
   override readonly name = 'OutcomeNotRecorded';
   readonly result: ActionResult;
@@ -72,7 +72,7 @@ interface Sent {
 
 /**
  * Intent, one send, outcome. The intent is durable before the first byte leaves; outcome, object and history commit
- * together. Whatever the answer does not prove stays unknown until it is settled and looked at.
+ * together. An outcome that the answer does not prove stays unknown until its settle window is over and it is observed.
  * @throws PortolanError of the ledger: nothing more may be sent then.
  */
 export async function execute(world: ApplyWorld, execution: Execution): Promise<ActionResult> {
@@ -90,7 +90,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const preimage = kind.calls.preimage(action.step, execution.live, ledgerView);
   const obstacle = await obstacleTo(execution, preimage);
   if (obstacle !== undefined) return kept(action, write, obstacle);
-  // One deadline by both clocks: whoever overtakes this process waits no longer for the request to leave.
+  // One deadline by both clocks: a process that takes over waits no longer for the request to leave.
   const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
   const { operation, declared } = write;
   const intent = newIntent(world, place, { action, operation, idempotence: declared.class, requestHash, preimage });
@@ -135,7 +135,7 @@ function kept(action: Action, write: WriteRequest, { why, isUntaken }: Obstacle)
   return failed(action, describeWrite(write), { type }, { message: `not sent: ${why}` }, remedy);
 }
 
-/** What stands in the way of a write that may never be sent twice: it was planned upon something else than is there now. */
+/** Returns why a write that may never be sent twice must not leave: the platform has changed since the plan was made. */
 async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Json): Promise<Obstacle | undefined> {
   try {
     return await kind.calls.obstacle?.(action.step, { preimage, reader: freshReader() });
@@ -145,7 +145,7 @@ async function obstacleTo({ kind, action, freshReader }: Execution, preimage: Js
   }
 }
 
-/** The process slept between intent and send: somebody else may act for us by now. */
+/** Closes an intent that was not sent in time: another process may have taken over meanwhile. */
 async function notSent(world: ApplyWorld, sent: Sent): Promise<ActionResult> {
   const answer: AnswerSummary = {
     message: `not sent: more than ${world.timing.sendWithinMs} ms passed since the intent was written`,
@@ -218,7 +218,7 @@ async function refusedIfSeen(
       () => execution.freshReader(),
     );
     if (seen.type === 'rejected') return await refused(world, sent, answer, reason);
-    // What contradicts the refusal stays true, whatever is seen later: the refusal is not kept.
+    // An observation contradicts the refusal, so the refusal is not recorded, whatever later observations show.
     return await doubtful(
       world,
       sent,
@@ -232,7 +232,7 @@ async function refusedIfSeen(
   }
 }
 
-/** What to do about a refusal that stops the application. */
+/** Remedies of refusals that stop the application. */
 const SCOPE_REMEDIES = {
   credentials:
     "Renew the platform's token (spec.auth of Platform in the file given by --config), then run the same command again.",
@@ -240,7 +240,7 @@ const SCOPE_REMEDIES = {
   unsent: 'Nothing was sent. See that the platform can be reached, then run the same command again.',
 } as const;
 
-/** What to do about any other refusal. */
+/** Remedy of any other refusal. */
 const REFUSED_REMEDY =
   'The platform refused it and nothing changed. Correct the manifest or the platform; the next run tries again.';
 

@@ -10,14 +10,14 @@ import type { ActionResult, FailureReason } from '../../plan/result.ts';
 import type { AnswerSummary } from '../../platform/verdict.ts';
 import type { ApplyWorld } from './world.ts';
 
-/** Where an action's object stands in the ledger. */
+/** Identifies the ledger record of an action's object. */
 export interface ObjectPlace {
   readonly scope: Scope;
   readonly kind: string;
   readonly resource: ResourceId;
 }
 
-/** How often a commit of an outcome is tried before the run stops; the intent stays open, which is safe. */
+/** Attempts to commit an outcome before the run stops. The intent stays open, which is safe. */
 const OUTCOME_ATTEMPTS = 3;
 
 export function placeOf(scope: Scope, resource: ResourceId): ObjectPlace {
@@ -112,7 +112,7 @@ export function failedObject(
   return withFailure({ ...row, state }, resource, refusal);
 }
 
-/** What a step that was done changes in the ledger: the row of its object, or that there is none any more. */
+/** Returns the ledger operations for a step that was done: its object's row is written or dropped. */
 export function recordedObject(
   world: Pick<ApplyWorld, 'source' | 'snapshot'>,
   place: ObjectPlace,
@@ -126,7 +126,7 @@ export function recordedObject(
     return replaced === undefined ? [{ op: 'put-object', object }] : renamed(replaced, object);
   }
   if (prior === undefined) return [];
-  // What was deleted is dropped only when its absence has been read back.
+  // A deleted object is dropped only when its absence has been read back.
   return recording === 'released'
     ? [{ op: 'drop-object', uid: prior.uid }]
     : [{ op: 'put-object', object: { ...prior, state: 'deleting' } }];
@@ -144,7 +144,7 @@ export function renamed(from: string, object: OwnedObject): LedgerOperation[] {
   ];
 }
 
-/** Whether writing `next` over `prior` would tell the ledger anything; in which snapshot it was seen is no news. */
+/** Returns whether `next` differs from `prior`. The snapshot in which an object was seen does not count. */
 export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boolean {
   if (prior === undefined) return true;
   return !sameJson(
@@ -153,7 +153,7 @@ export function isNews(next: OwnedObject, prior: OwnedObject | undefined): boole
   );
 }
 
-/** What is said of an action that failed. */
+/** Returns the result of an action that failed. */
 export function failed(
   action: Action,
   request: string,

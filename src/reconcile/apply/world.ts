@@ -9,7 +9,7 @@ import type { Random } from '../../runtime/random.ts';
 import type { ActionResult } from '../../plan/result.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 
-/** How long what is believed. All settings; the defaults are below. */
+/** Times after which answers and doubts expire. All are settings; the defaults are below. */
 export interface Timing {
   /** After an ambiguous write, nothing is concluded before this: target-state writes, creations, installs. */
   readonly settleTargetStateMs: number;
@@ -23,7 +23,7 @@ export interface Timing {
   readonly sendWithinMs: number;
 }
 
-/** What happens, as it happens: for progress lines and logs. */
+/** Events during an apply, for progress lines and logs. */
 export type ApplyEvent =
   | { readonly type: 'started'; readonly action: Action; readonly scope: string }
   | { readonly type: 'finished'; readonly action: Action; readonly scope: string; readonly result: ActionResult }
@@ -51,11 +51,11 @@ export interface ApplyWorld {
   /** Id of the accepted snapshot that the plan was made from. */
   readonly snapshot: string;
   emit(event: ApplyEvent): void;
-  /** Set: begin nothing new. What is in flight is finished and recorded. */
+  /** If set, no new action begins. Requests in flight are finished and recorded. */
   stopRequested(): 'interrupted' | 'fail-fast' | undefined;
 }
 
-/** What a driver hears of changes, and how it stops them. */
+/** Functions by which a driver receives events and stops changes. */
 export type WorldHooks = Pick<ApplyWorld, 'emit' | 'stopRequested'>;
 
 /** For plans that are not carried out. */

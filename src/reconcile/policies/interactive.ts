@@ -13,10 +13,10 @@ import type { Prepared } from '../work.ts';
 import type { BudgetOfRun } from './run.ts';
 import { isSameAction } from '../../plan/difference.ts';
 
-/** How often an install that must come to run is looked at. */
+/** Interval at which a starting install is observed. */
 const OBSERVE_EVERY_MS = 2_000;
 
-/** What makes another pass worth its while. */
+/** Says what an interactive command waits for. */
 export interface Waiting {
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -33,14 +33,14 @@ export interface InteractiveOptions {
 }
 
 /**
- * Of a person who sees a plan and says yes: what the first plan named is done, and what its deferred actions become. What
- * was seen and agreed to bounds all passes of the call.
+ * The policy of a person who approves a plan. All passes of the call apply only actions of the first plan, and actions that
+ * follow from its deferred ones.
  */
 export function interactive(options: InteractiveOptions): PassPolicy {
   return agreeing(options, approvalOf);
 }
 
-/** Of a plan that was agreed to as a whole, saved or by its digest: every action must still be the one that was agreed to. */
+/** The policy of a plan that was agreed to as a whole, saved or by its digest: every action must still be the agreed one. */
 export function agreedPlan(options: Omit<InteractiveOptions, 'budget'>): PassPolicy {
   return agreeing(options, exactApprovalOf);
 }
@@ -86,7 +86,7 @@ async function reserve(
   return { release: (outcome) => budget.giveBack(platform, unusedOf(expenses, outcome, scope), by) };
 }
 
-/** Who goes on outside of a window says why, and the history keeps it. */
+/** Records the reason for ignoring a window in the history. */
 async function recordIgnoredWindow(
   { scope, work: { application } }: Prepared,
   { windows }: GuardLimits,
@@ -99,7 +99,7 @@ async function recordIgnoredWindow(
   await world.ledger.commit(transaction(world, scope, [{ op: 'record', event: 'window-ignored', detail }]));
 }
 
-/** What is worth waiting for, and when to look again. */
+/** Returns whether to wait for another pass, and until when. */
 function nextOf(outcome: Outcome, { clock, signal, forDoubts }: Waiting): Next {
   if (outcome.type !== 'ended' || outcome.error !== undefined || signal.aborted) return 'end';
   const nowMs = clock.now();
@@ -124,7 +124,7 @@ function hasFailed(outcome: Outcome | undefined, { id }: Action): boolean {
   );
 }
 
-/** What a person who saw this plan agreed to: its actions, and what its deferred ones become. */
+/** Returns whether an action was part of the approved plan, or follows from one of its deferred actions. */
 export function approvalOf(plan: ScopePlan): (action: Action) => boolean {
   const actions = new Set(plan.actions.map((action) => action.id));
   const deferred = new Set(plan.deferred.map((entry) => entry.resource));
@@ -132,8 +132,8 @@ export function approvalOf(plan: ScopePlan): (action: Action) => boolean {
 }
 
 /**
- * As `approvalOf`, for a plan that was agreed to as a whole: an action that a later look finds with another value before,
- * or with another id, is not the one that was agreed to.
+ * Does the same as `approvalOf` for a plan that was agreed to as a whole: an action that a later observation finds with
+ * another former value, or another id, is not the agreed one.
  */
 function exactApprovalOf(plan: ScopePlan): (action: Action) => boolean {
   const named = approvalOf(plan);

@@ -5,8 +5,8 @@ import { reconcile } from '../reconcile.ts';
 import type { PassOptions, Prepared, Work } from '../work.ts';
 
 /**
- * How one application stands and what would be done; nothing is sent for it.
- * @throws PortolanError where that cannot be told.
+ * Returns the state of one application and its plan; nothing is sent for it.
+ * @throws PortolanError where the application cannot be observed.
  */
 export async function observeOnly(work: Work, world: ApplyWorld, options: PassOptions): Promise<Prepared> {
   let seen: Prepared | undefined;

@@ -8,7 +8,7 @@ import { guardRemovals, guardRun, guardSource, removalsOf, type SourceFacts } fr
 import type { RemovalBudget } from '../removal-budget.ts';
 import type { Prepared } from '../work.ts';
 
-/** What several applications of a source may change together. `owned`: what the ledger holds of the source. */
+/** Limits what several applications of a source may change together. `owned`: the ledger records of the source. */
 export type RunPolicy = (prepared: readonly Prepared[], owned: readonly OwnedObject[]) => Promise<readonly Refusal[]>;
 
 /** A source that is read for this run; what costs a look at the ledger or at git is asked for. */
@@ -17,7 +17,7 @@ export interface SourceOfRun extends Pick<SourceFacts, 'source' | 'resources' | 
   succession(): Promise<Succession | undefined>;
 }
 
-/** What a command takes of the budget for removals. */
+/** The part of the removal budget that a command uses. */
 export interface BudgetOfRun {
   readonly kinds: ReconciledKinds;
   readonly budget: RemovalBudget;
@@ -53,7 +53,7 @@ async function guardBudgets(
   return refusals;
 }
 
-/** Of a command: the limits of all applications together, and of a source that says nothing, or much less than before. */
+/** The policy of a command: limits of all applications together, and of a source that is empty or has shrunk. */
 export function ofCommand(source: SourceOfRun, limits: GuardLimits, budget?: BudgetOfRun): RunPolicy {
   return async (prepared, owned) => {
     const prunes = removalsOf(prepared);
@@ -70,10 +70,10 @@ export function ofCommand(source: SourceOfRun, limits: GuardLimits, budget?: Bud
   };
 }
 
-/** Without a ledger nobody knows what a source had before. */
+/** The policy without a ledger: the former size of a source is unknown. */
 export const ofUnknown: RunPolicy = async () => [];
 
-/** Of the daemon's accepted source. @param keeps why what it no longer names stays, by how many removals there would be. */
+/** The policy of the daemon's accepted source. @param keeps returns why a number of removals is refused. */
 export function ofAccepted(keeps: (prunes: number) => readonly Refusal[]): RunPolicy {
   return async (prepared) => {
     const prunes = prepared.reduce((sum, { plan }) => sum + plan.actions.filter((action) => action.prune).length, 0);

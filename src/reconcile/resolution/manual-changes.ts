@@ -70,7 +70,7 @@ export async function objectsNamed(
   });
 }
 
-/** Counts of writes that did not take start anew, so that they are tried again. @returns the objects that were held up. */
+/** Resets the counts of failed writes, so that they are tried again. @returns the objects that were held. */
 export async function retryObjects(
   world: ManualWorld,
   objects: readonly OwnedObject[],

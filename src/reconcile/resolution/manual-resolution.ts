@@ -12,7 +12,7 @@ import type { Action } from '../../model/plan.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { readLedgerView } from '../ledger-view.ts';
 
-/** What a person says became of a request whose outcome nobody knows. */
+/** The outcome of a request in doubt, as a person states it. */
 export type Decision =
   /** It was done; `id`: the platform's id of what it made, where there is one. */
   { readonly type: 'applied'; readonly id: string | undefined } | { readonly type: 'not-applied' };
@@ -40,7 +40,7 @@ export interface ManuallyResolved {
 export type ManualWorld = Pick<ApplyWorld, 'kinds' | 'ledger' | 'clock' | 'actor' | 'timing'>;
 
 /**
- * Settles an intent on a person's word: its state, the object as the outcome would have written it, and the history, in
+ * Resolves an intent on a person's word: its state, the object as the outcome would have written it, and the history, in
  * one transaction. Nothing is sent to the platform.
  * @throws PortolanError `invalid` when there is no such intent, it is decided already, or the id does not fit;
  * `ask-human` while it may still arrive and `force` is not set; and those of the platform and the ledger.
@@ -51,7 +51,7 @@ export async function resolveManually(world: ManualWorld, request: ManualResolut
   const scope = parseScopeKey(intent.scope);
   if (scope === undefined) throw new Error(`intent ${intent.id} is of ${intent.scope}, which is no scope`);
   const early = await earlyWarnings(world, scope, intent, request.force);
-  const told =
+  const recorded =
     decision.type === 'applied'
       ? await manuallyApplied(world, intent, scope, decision.id, () => request.platform(scope))
       : { operations: [], warnings: [] };
@@ -64,13 +64,13 @@ export async function resolveManually(world: ManualWorld, request: ManualResolut
   // A person has looked: what the application had before says nothing any more.
   const { verb } = intent.action as unknown as Action;
   const isNewCopy = intent.idempotence === 'duplicate-accepting' && verb === 'create';
-  const changes = [...told.operations, ...(isNewCopy ? forgetSince(intent.scope) : [])];
+  const changes = [...recorded.operations, ...(isNewCopy ? forgetSince(intent.scope) : [])];
   await world.ledger.commit(
     movedIntent(world, scope, intent, { state: 'resolved', outcome: detail, resolvedBy: world.actor }, changes, detail),
   );
-  const [operation] = told.operations;
+  const [operation] = recorded.operations;
   const object = operation?.op === 'put-object' ? operation.object : undefined;
-  return { intent, object, warnings: [...early, ...told.warnings] };
+  return { intent, object, warnings: [...early, ...recorded.warnings] };
 }
 
 async function pendingIntent({ ledger }: ManualWorld, id: string): Promise<Intent> {

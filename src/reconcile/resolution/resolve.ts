@@ -65,7 +65,7 @@ export async function resolveIntents(
   return { pending, decided };
 }
 
-/** What a command that may not write says of the same intents. */
+/** Returns the same intents as a command that may not write sees them. */
 export function unresolvedIntents(
   intents: readonly Intent[],
   timing: ApplyWorld['timing'],
@@ -85,8 +85,8 @@ function doubtInWindow(intent: Intent, timing: ApplyWorld['timing'], nowMs: numb
 }
 
 /**
- * Starts the windows that must begin anew (after a process that died, or another start of the machine) in an application
- * that cannot be read just now, so that the time until it can counts. The team may be written by id or by name, so it is not compared.
+ * Restarts settle windows, after the death of a process or a restart of the machine, in an application that cannot be read
+ * now, so that the time until it can be read counts. The team is not compared: it may be written by id or by name.
  */
 export async function startWindows(
   world: ApplyWorld,
@@ -126,7 +126,7 @@ export async function observeTwice(
 ): Promise<Decision> {
   const first = await observe(freshReader());
   if (first.type !== 'absent-so-far') return first;
-  // One empty answer is no proof of absence: a replica may be behind.
+  // One empty answer does not prove absence: a replica may be behind.
   await world.clock.sleep(world.timing.absenceApartMs);
   const second = await observe(freshReader());
   return second.type === 'absent-so-far' ? { type: 'rejected', evidence: `${second.evidence}, twice` } : second;
@@ -139,8 +139,8 @@ const PASSING_CODES = [10_400, 10_411];
 const SEVERAL = /returned more than one \w+/;
 
 /**
- * The platform's own logic said no, in words that no row of the classifier knows: it will say so again and again, and
- * a person must hear of it. That it is busy is no such no. Counted once the plan shows whether it was done all the same: what is as wanted counts anew.
+ * Returns whether the platform itself refused the request, with an answer that no row of the classifier knows. It would
+ * refuse it again, so the refusal is counted and reported. An answer that asks to wait is not a refusal.
  */
 function wasRefused({ outcome }: Intent): boolean {
   const { status = 0, code, message = '' } = (outcome ?? {}) as Partial<AnswerSummary>;

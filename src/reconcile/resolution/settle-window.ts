@@ -3,7 +3,7 @@ import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Timing } from '../apply/world.ts';
 
-/** Until when nobody may conclude anything from an observation, by two clocks. */
+/** The end of a settle window, by two clocks. Before it, an observation proves nothing. */
 export interface SettleWindow {
   readonly settleMs: EpochMs;
   readonly settleMark: string;
@@ -43,15 +43,15 @@ export function settleWindow(clock: Clock, lengthMs: number): SettleWindow {
   return { settleMs: clock.now() + lengthMs, settleMark: boot === '' ? '' : `${boot} ${uptimeMs + lengthMs}` };
 }
 
-/** Where an intent without an outcome is on its way to being settled. */
+/** The state of an intent's settle window. */
 export type SettleState =
   | { readonly type: 'over' }
   | { readonly type: 'until'; readonly untilMs: EpochMs }
   | { readonly type: 'restarted' };
 
 /**
- * Whether an intent's window is over. Time since boot decides, because a wall clock that jumps ahead would end the
- * window too early. After another start of the machine nothing is known of the time between: the window begins anew.
+ * Returns whether an intent's window is over. Time since boot decides, because a wall clock that jumps ahead would end the
+ * window too early. After another start of the machine the time between is unknown: the window starts again.
  */
 export function settleState(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): SettleState {
   const nowMs = clock.now();
@@ -62,12 +62,12 @@ export function settleState(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clo
   if (boot !== since.boot) return { type: 'restarted' };
   const leftMs = Number(until) - since.uptimeMs;
   if (leftMs <= 0) return { type: 'over' };
-  // While the two clocks agree, people are told the same moment each time.
+  // While the two clocks agree, each message shows the same time.
   const untilMs = nowMs + leftMs;
   return { type: 'until', untilMs: Math.abs(untilMs - intent.settleMs) < CLOCKS_AGREE_MS ? intent.settleMs : untilMs };
 }
 
-/** As `settleState`, for an intent that may be open still: the process that sent it did not live to begin a window. */
+/** Returns the state of an intent's window. An open intent has none yet: the process that sent it died. */
 export function settleStateOf(intent: Intent, clock: Clock): SettleState {
   return intent.state === 'open' ? { type: 'restarted' } : settleState(intent, clock);
 }
