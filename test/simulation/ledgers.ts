@@ -39,7 +39,7 @@ export function sqliteHost(): LedgerHost {
     open: async () => {
       // Processes share one connection here: who opens waits for a commit under way, as it would for the file's lock.
       while (place.database.isTransaction) await Promise.resolve();
-      const ledger = await openInDatabase(place.database, options, place.db);
+      const ledger = openInDatabase(place.database, options, place.db);
       // A process that ends closes its ledger, but not the connection of the others.
       return { ...ledThrough(ledger, asItIs, (transaction) => ledger.commit(transaction)), close: async () => {} };
     },
