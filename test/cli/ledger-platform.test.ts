@@ -161,7 +161,7 @@ test('a platform that shows no ids of regions is bound by its URL, and nothing i
   });
   expect((await scene.run('apply')).code).toBe(0);
   const shown = await scene.portolan(['ledger', 'show', 'Platform/default']);
-  expect(shown.out).toContain('no region');
+  expect(shown.out).toContain('none bound');
   scene.write('shop.yaml', shop(web(PORTS), rule('www', 'www.example.com'), rule('two', 'two.example.com')));
   expect((await scene.run('apply')).code).toBe(0);
   const staging = await otherPlatform(scene);

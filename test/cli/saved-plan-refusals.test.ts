@@ -158,7 +158,7 @@ test.for<readonly [string, (file: string, scene: Scene) => void, readonly string
         for (const resource of desired as unknown as Desired) resource.kind = 'Platform';
       }),
     [],
-    'has no place in a source',
+    "belongs to the operator's configuration",
   ],
   [
     'a stranger put a wish into it that no manifest may have',
