@@ -21,12 +21,6 @@ export interface Configuration {
   readonly settings: Settings;
 }
 
-export interface LoadedConfiguration {
-  /** The defaults without platforms and stores if there is a problem. */
-  readonly configuration: Configuration;
-  readonly problems: readonly Problem[];
-}
-
 /** Returns the settings for a file without a document of `kind: Settings`. */
 export function defaultSettings(): Settings {
   const document = { apiVersion: API_VERSION, kind: 'Settings', spec: {} };
@@ -39,13 +33,14 @@ export function defaultSettings(): Settings {
  * and never throws.
  * @param kinds all kinds, so that a message about a manifest in the file can name its kind.
  * @param overrides values of flags and variables that replace those of the file. The same rules apply to them.
+ * @returns the configuration, which has the defaults without platforms and stores if there is a problem.
  */
 export function loadConfiguration(
   kinds: Declarations,
   content: string | Uint8Array,
   file: string,
   overrides: readonly Override[] = [],
-): LoadedConfiguration {
+): { readonly configuration: Configuration; readonly problems: readonly Problem[] } {
   const overriding = new Overriding(overrides);
   const reading = readFile(content, { trust: 'operator', kinds }, (documents) => overriding.amend(documents));
   const { set, problems } = combine([{ path: file, content }], [reading], {

@@ -1,13 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 
-/** The origin of an amended set: a former set with the same ids in the same order, and the changed ids. */
-export interface Amendment {
-  /** undefined if it was garbage-collected. */
-  readonly before: DesiredState | undefined;
-  readonly changed: ReadonlySet<ResourceId>;
-}
-
 /** With more amended resources, a copy of the whole set is cheaper than two lookups for each resource. */
 const AMENDED_MAX = 256;
 
@@ -21,8 +14,11 @@ export function amend(set: DesiredState, resources: ReadonlyMap<ResourceId, Reso
   return amended;
 }
 
-/** Returns the origin of an amended set; undefined for other sets. */
-export function amendmentOf(set: DesiredState): Amendment | undefined {
+/**
+ * Returns the origin of an amended set: the former set with the same ids in the same order, unless it was garbage-collected,
+ * and the changed ids; undefined for other sets.
+ */
+export function amendmentOf(set: DesiredState) {
   const amendment = amendments.get(set);
   return amendment && { before: amendment.before.deref(), changed: amendment.changed };
 }

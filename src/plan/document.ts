@@ -8,69 +8,57 @@ import {
   type ScopePlan,
   scopePlanMembers,
 } from '../model/plan.ts';
-import {
-  arrayOf,
-  choice,
-  count,
-  described,
-  nullable,
-  objectOf,
-  ref,
-  type Schema,
-  string,
-  text,
-  type TypeOf,
-} from '../model/schema-words.ts';
+import * as s from '../model/schema-words.ts';
 import { type PlanDigests, planDigests } from './digest.ts';
 import { type Refusal, refusalSchema } from './result.ts';
 
-const digest = string('SHA-256 of what it does: two plans that do the same have one digest.');
+const digest = s.string('SHA-256 of what it does: two plans that do the same have one digest.');
 
-const scopePlanSchema = objectOf('What one application needs, in a safe order.', {
+const scopePlanSchema = s.objectOf('What one application needs, in a safe order.', {
   ...scopePlanMembers,
   digest,
 });
 
-const unobservedScopeSchema = objectOf('An application that could not be read: nothing is known of it.', {
-  application: string('Application/name.'),
+const unobservedScopeSchema = s.objectOf('An application that could not be read: nothing is known of it.', {
+  application: s.string('Application/name.'),
   ...errorMembers,
   code: codeSchema,
   remedy: remedySchema,
 });
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
-export type UnobservedScope = TypeOf<typeof unobservedScopeSchema>;
+export type UnobservedScope = s.TypeOf<typeof unobservedScopeSchema>;
 
-const planSummarySchema = objectOf('How much of what.', {
-  create: count,
-  update: count,
-  delete: count,
-  deferred: count,
-  held: count,
-  inSync: count,
-  unchangedFields: count,
+const planSummarySchema = s.objectOf('How much of what.', {
+  create: s.count,
+  update: s.count,
+  delete: s.count,
+  deferred: s.count,
+  held: s.count,
+  inSync: s.count,
+  unchangedFields: s.count,
 });
-export type PlanSummary = TypeOf<typeof planSummarySchema>;
+export type PlanSummary = s.TypeOf<typeof planSummarySchema>;
 
-export const formatVersion: Schema<1> = {
+export const formatVersion: s.Schema<1> = {
   type: 'integer',
   const: 1,
   description: 'Rises when a reader would misread it.',
 };
 
-export const planSchema = objectOf('What a run would do.', {
+export const planSchema = s.objectOf('What a run would do.', {
   formatVersion,
-  source: string('Name of the origin of the manifests.'),
-  revision: described(nullable(text), 'The commit; null for plain files.'),
-  ledger: choice('none: ownership and causes are not known.', ['known', 'none']),
+  source: s.string('Name of the origin of the manifests.'),
+  revision: s.described(s.nullable(s.text), 'The commit; null for plain files.'),
+  ledger: s.choice('none: ownership and causes are not known.', ['known', 'none']),
   digest,
-  summary: ref<PlanSummary>('PlanSummary'),
-  scopes: arrayOf(ref<TypeOf<typeof scopePlanSchema>>('ScopePlan'), { description: 'One for each application.' }),
-  unobserved: arrayOf(ref<UnobservedScope>('UnobservedScope')),
-  refusals: arrayOf(ref<Refusal>('Refusal')),
-  notes: arrayOf(ref<Note>('Note'), { description: 'Of no application that was planned.' }),
+  summary: s.ref<PlanSummary>('PlanSummary'),
+  scopes: s.arrayOf(s.ref<s.TypeOf<typeof scopePlanSchema>>('ScopePlan'), { description: 'One for each application.' }),
+  unobserved: s.arrayOf(s.ref<UnobservedScope>('UnobservedScope')),
+  refusals: s.arrayOf(s.ref<Refusal>('Refusal')),
+  notes: s.arrayOf(s.ref<Note>('Note'), { description: 'Of no application that was planned.' }),
 });
 /** The plan of a whole run, as every output format shows it. */
-export type PlanDocument = TypeOf<typeof planSchema>;
+export type PlanDocument = s.TypeOf<typeof planSchema>;
 
 /** The schemas that plans are made of, by the names that references have. */
 export const planSchemas = {

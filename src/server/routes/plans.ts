@@ -2,56 +2,45 @@ import { LIMITS } from '../../manifest/limits.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { problem } from '../problem.ts';
 import { json, routesOf } from '../route.ts';
-import {
-  arrayOf,
-  boolean,
-  mapOf,
-  objectOf,
-  oneOf,
-  only,
-  ref,
-  type Schema,
-  string,
-  type TypeOf,
-} from '../../model/schema-words.ts';
+import * as s from '../../model/schema-words.ts';
 import { applicationNamed } from './queries.ts';
 
 /** Manifests in a request. The size of the body limits them as well. */
 const FILES_MAX = 10_000;
 
-const resourceId: Schema<ResourceId> = { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' };
-const content: Schema<string> = { type: 'string', maxLength: LIMITS.fileBytes };
+const resourceId: s.Schema<ResourceId> = { type: 'string', maxLength: 256, pattern: '^[A-Za-z]+/[^/]+$' };
+const content: s.Schema<string> = { type: 'string', maxLength: LIMITS.fileBytes };
 
-const planBody = objectOf('Manifests, and options of the plan.', {
-  files: arrayOf(
-    objectOf('One manifest file.', {
-      path: string('The name of the file in messages.', { minLength: 1, maxLength: 4096 }),
+const planBody = s.objectOf('Manifests, and options of the plan.', {
+  files: s.arrayOf(
+    s.objectOf('One manifest file.', {
+      path: s.string('The name of the file in messages.', { minLength: 1, maxLength: 4096 }),
       content,
     }),
     { maxItems: FILES_MAX, description: 'All manifests. A resource that is missing here counts as removed from git.' },
   ),
-  variables: mapOf('Values for ${NAME}.', {
+  variables: s.mapOf('Values for ${NAME}.', {
     maxProperties: 1_000,
     default: {},
     propertyNames: { pattern: '^[A-Za-z_][A-Za-z0-9_]*$', maxLength: 128 },
     additionalProperties: { type: 'string', maxLength: LIMITS.scalarLength },
   }),
-  prune: boolean('Also plan the removal of resources that the manifests do not contain.', { default: false }),
+  prune: s.boolean('Also plan the removal of resources that the manifests do not contain.', { default: false }),
   adopt: {
-    ...oneOf('Plan to adopt existing resources: all of them, or these.', [
-      only('all'),
-      arrayOf(resourceId, { maxItems: FILES_MAX }),
+    ...s.oneOf('Plan to adopt existing resources: all of them, or these.', [
+      s.only('all'),
+      s.arrayOf(resourceId, { maxItems: FILES_MAX }),
     ]),
     default: [],
   },
-  'targets?': arrayOf(resourceId, {
+  'targets?': s.arrayOf(resourceId, {
     maxItems: FILES_MAX,
     minItems: 1,
     description: 'Only these resources. Absent: all.',
   }),
 });
 
-const plan = { 200: { description: 'The plan.', schema: ref('Plan') } };
+const plan = { 200: { description: 'The plan.', schema: s.ref('Plan') } };
 
 export const planRoutes = routesOf({
   'GET /api/v1/applications/{name}/plan': {
@@ -86,7 +75,7 @@ export const planRoutes = routesOf({
     bodyBytes: 'planBodyBytes',
     answers: plan,
     handle: async ({ body, by, signal }, { api, plans }) => {
-      const { files, variables, prune, adopt, targets } = body as TypeOf<typeof planBody>;
+      const { files, variables, prune, adopt, targets } = body as s.TypeOf<typeof planBody>;
       const options = { variables: new Map(Object.entries(variables)), prune, adopt, targets };
       const planned = await plans.run(by, signal, () => api.planManifests(files, options, signal));
       if (planned.type === 'planned') return json(planned.document);

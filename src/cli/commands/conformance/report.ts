@@ -1,69 +1,56 @@
 import type { JsonObject } from '../../../model/json.ts';
-import {
-  arrayOf,
-  boolean,
-  count,
-  described,
-  json,
-  literal,
-  nullable,
-  objectOf,
-  type Schema,
-  text,
-  time,
-  type TypeOf,
-} from '../../../model/schema-words.ts';
+import * as s from '../../../model/schema-words.ts';
 import { safeLine } from '../../../model/text.ts';
-import { count as counted } from '../../terminal/text.ts';
+import { count } from '../../terminal/text.ts';
 
 export const AREAS = ['reads', 'ports', 'rules', 'installs', 'workflows', 'lost-answers'] as const;
 export type Area = (typeof AREAS)[number];
 
-const exchange = objectOf('One request and its answer.', {
-  request: described(text, 'Method and address.'),
-  body: json('The body that was sent, with secrets masked. null: none.'),
-  status: described(nullable<number>({ type: 'integer' }), 'null: there was no answer.'),
-  answer: described(text, 'At most 1,000 characters; empty where an answer may hold secrets of the server.'),
+const exchange = s.objectOf('One request and its answer.', {
+  request: s.described(s.text, 'Method and address.'),
+  body: s.json('The body that was sent, with secrets masked. null: none.'),
+  status: s.described(s.nullable<number>({ type: 'integer' }), 'null: there was no answer.'),
+  answer: s.described(s.text, 'At most 1,000 characters; empty where an answer may hold secrets of the server.'),
 });
 
-export type Exchange = TypeOf<typeof exchange>;
+export type Exchange = s.TypeOf<typeof exchange>;
 
-const finding = objectOf('One check.', {
-  area: literal(...AREAS),
-  id: described(text, 'Stays the same between runs and versions.'),
-  title: text,
-  verdict: described(
-    literal('conforms', 'differs', 'failed', 'skipped'),
+const finding = s.objectOf('One check.', {
+  area: s.literal(...AREAS),
+  id: s.described(s.text, 'Stays the same between runs and versions.'),
+  title: s.text,
+  verdict: s.described(
+    s.literal('conforms', 'differs', 'failed', 'skipped'),
     'differs: the server does not do what Portolan expects. failed: the check could not be carried out.',
   ),
-  expected: described(text, 'Empty where the server conforms.'),
-  observed: described(text, 'Empty where the server conforms. For a skipped check, the reason.'),
-  exchanges: described(arrayOf(exchange), 'The exchanges that led to a difference, oldest first.'),
+  expected: s.described(s.text, 'Empty where the server conforms.'),
+  observed: s.described(s.text, 'Empty where the server conforms. For a skipped check, the reason.'),
+  exchanges: s.described(s.arrayOf(exchange), 'The exchanges that led to a difference, oldest first.'),
 });
 
-export type Finding = TypeOf<typeof finding>;
+export type Finding = s.TypeOf<typeof finding>;
 
-const formatVersion: Schema<1> = { type: 'integer', const: 1 };
+const formatVersion: s.Schema<1> = { type: 'integer', const: 1 };
 
-const report = objectOf('The output of portolan conformance -o json.', {
+const report = s.objectOf('The output of portolan conformance -o json.', {
   formatVersion,
-  portolan: described(text, 'Version of Portolan.'),
-  server: described(text, 'Base address of the server.'),
-  dialect: literal('documented', 'extended'),
-  team: text,
-  region: text,
-  appId: count,
-  startedMs: time,
-  durationMs: described(count, 'Milliseconds.'),
-  requests: described(count, 'Requests of the suite itself; those of the commands that it runs are not counted.'),
-  summary: objectOf('Checks by verdict.', { conforms: count, differs: count, failed: count, skipped: count }),
-  isComplete: boolean('false: ended by a signal.'),
-  findings: arrayOf(finding),
-  remaining: described(arrayOf(text), 'Objects that the suite could not remove.'),
+  portolan: s.described(s.text, 'Version of Portolan.'),
+  server: s.described(s.text, 'Base address of the server.'),
+  dialect: s.literal('documented', 'extended'),
+  team: s.text,
+  region: s.text,
+  appId: s.count,
+  startedMs: s.time,
+  durationMs: s.described(s.count, 'Milliseconds.'),
+  requests: s.described(s.count, 'Requests of the suite itself; those of the commands that it runs are not counted.'),
+  summary: s.objectOf('Checks by verdict.', { conforms: s.count, differs: s.count, failed: s.count, skipped: s.count }),
+  isComplete: s.boolean('false: ended by a signal.'),
+  findings: s.arrayOf(finding),
+  remaining: s.described(s.arrayOf(s.text), 'Objects that the suite could not remove.'),
 });
 
 /** The output of `portolan conformance -o json`. */
-export type ConformanceReport = TypeOf<typeof report>;
+export type ConformanceReport = s.TypeOf<typeof report>;
 
 export const conformanceSchema: JsonObject = {
   $schema: 'https://json-schema.org/draft/2020-12/schema',
@@ -101,7 +88,7 @@ export function renderConformance(report: ConformanceReport): string {
   lines.push(
     '',
     result(report),
-    `Took ${Math.round(report.durationMs / 1000)} s, ${counted(report.requests, 'request')}.`,
+    `Took ${Math.round(report.durationMs / 1000)} s, ${count(report.requests, 'request')}.`,
   );
   if (remaining.length > 0) lines.push('', 'Remains on the server:', ...remaining.map((what) => `  ${safeLine(what)}`));
   return `${lines.join('\n')}\n`;
@@ -131,7 +118,7 @@ function exchangeText({ request, body, status, answer }: Exchange): string {
 function result({ summary: { conforms, differs, failed, skipped }, isComplete }: ConformanceReport): string {
   const rest = skipped > 0 ? `, ${skipped} skipped` : '';
   const ended = isComplete ? '' : ' Interrupted.';
-  if (differs + failed === 0) return `Conforms: ${counted(conforms, 'check')}${rest}.${ended}`;
-  const failures = failed > 0 ? `, ${counted(failed, 'check')} failed` : '';
-  return `Differs: ${differs} of ${counted(conforms + differs, 'check')}${failures}${rest}.${ended}`;
+  if (differs + failed === 0) return `Conforms: ${count(conforms, 'check')}${rest}.${ended}`;
+  const failures = failed > 0 ? `, ${count(failed, 'check')} failed` : '';
+  return `Differs: ${differs} of ${count(conforms + differs, 'check')}${failures}${rest}.${ended}`;
 }
