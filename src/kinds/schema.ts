@@ -68,7 +68,7 @@ const annotationsOfPortolan = {
     ['true'],
   ),
   'portolan/on-removal': choice(
-    'What happens to the fields when the document is removed: leave them, or restore the former values.',
+    'Decides about the fields when the document is removed: leave them, or restore the former values.',
     ['leave', 'restore'],
   ),
 };

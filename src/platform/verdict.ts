@@ -4,7 +4,7 @@ import { integer, objectOf, type Schema, text, type TypeOf } from '../model/sche
 const businessCode: Schema<number> = { type: 'integer' };
 
 /** A message of the transport, or `msg`, followed by `msg_show` if that differs; `code` is that of the envelope. */
-export const answerSchema = objectOf('What the platform answered, in a few safe words.', {
+export const answerSchema = objectOf('The answer of the platform, in a few safe words.', {
   'status?': integer('Absent: no answer came.', { minimum: 0 }),
   'code?': businessCode,
   message: text,

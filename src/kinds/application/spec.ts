@@ -60,7 +60,7 @@ export const applicationSchema = objectOf(
     'health?': arrayOf(healthThreshold, {
       maxItems: 20,
       description:
-        'What monitoring must say after a change: the condition Healthy of the daemon. No data is Unknown, never healthy. Not sent to the platform.',
+        'Bounds of monitoring series after a change, for the condition Healthy of the daemon. No data is Unknown, never healthy. Not sent to the platform.',
     }),
   },
   { oneOf: [{ required: ['appId'] }, { required: ['app'] }] },

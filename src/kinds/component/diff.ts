@@ -193,7 +193,7 @@ function objectsInSync(context: ObservedContext, difference: Difference<Componen
   const { spec } = resource;
   const busy = new Set(difference.steps.map((step) => step.object));
   const listed = new Set(spec.ports.map(({ port }) => port));
-  const settled = [
+  const recordings = [
     settledComponent(context, difference),
     ...spec.ports.map((wanted) =>
       busy.has(portKey(observed.serviceId, wanted.port)) ? undefined : settledPort(context, wanted),
@@ -204,7 +204,7 @@ function objectsInSync(context: ObservedContext, difference: Difference<Componen
       return paidOff(ledgerRecordOf(context.ledgerView, 'Component', key), live, observed);
     }),
   ];
-  return settled.filter((recording) => recording !== undefined);
+  return recordings.filter((recording) => recording !== undefined);
 }
 
 /** Returns the row of the component; undefined while a step changes it, so that the row keeps its number of failures. */

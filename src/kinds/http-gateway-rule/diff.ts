@@ -153,8 +153,8 @@ function diffUnseen(context: ObservedContext, mine: OwnedObject | undefined): Di
   if (permissions.adoptNamed(resource.id)) {
     const message = `rule ${name} is recorded as its manifest says, because --adopt says that it was changed so; this server cannot show what it holds`;
     const recording = recordingOf(context, context.live.serviceId, naturalKey, remoteId, mine);
-    const settled = { ...recording, remoteAux: { ...remoteAux, ...recording.remoteAux }, origin, state };
-    return { ...noting('rule/adopted', message), unchangedFields, inSync: [settled] };
+    const row = { ...recording, remoteAux: { ...remoteAux, ...recording.remoteAux }, origin, state };
+    return { ...noting('rule/adopted', message), unchangedFields, inSync: [row] };
   }
   return holding({
     code: 'rule/cannot-update',
@@ -170,8 +170,8 @@ function takenUnseen(context: ObservedContext, mine: OwnedObject): Difference<Ru
   if (context.permissions.adopt(id)) {
     const message = `rule ${where(spec)} is adopted unseen: this server cannot show what it holds`;
     const recording = recordingOf(context, context.live.serviceId, mine.naturalKey, null, mine);
-    const settled: Recording = { ...recording, origin: 'adopted', state: 'unverified' };
-    return { ...noting('rule/adopted', message), inSync: [settled] };
+    const row: Recording = { ...recording, origin: 'adopted', state: 'unverified' };
+    return { ...noting('rule/adopted', message), inSync: [row] };
   }
   const answer = refusalOf(mine)?.message;
   return holding({

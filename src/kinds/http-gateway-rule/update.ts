@@ -111,7 +111,7 @@ function standing(
   const { obligation, waits } = stillOwed(mine, present.ruleId, nowMs);
   const recording = recordingOf(context, context.live.serviceId, key, present.ruleId, mine, held);
   const adopted = row === undefined ? readableFields(present) : row.remoteAux['adopted'];
-  const settled: Recording = {
+  const inSync: Recording = {
     ...recording,
     ...(row === undefined || row.naturalKey === key ? {} : { replaces: row.naturalKey }),
     origin: row === undefined ? 'adopted' : row.origin,
@@ -120,7 +120,7 @@ function standing(
   };
   const isAdopted = row === undefined && ledgerView.known;
   const notes = isAdopted ? [adoption(context, present)] : assumption(context, mine);
-  return { waits, notes, inSync: ledgerView.known ? [settled] : [] };
+  return { waits, notes, inSync: ledgerView.known ? [inSync] : [] };
 }
 
 function adoption({ resource: { spec } }: RuleContext, { ruleId }: RuleRecord): Omit<Note, 'resource'> {

@@ -1,7 +1,7 @@
 import { boolean, choice, objectOf, type Schema, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, nameOf } from '../schema.ts';
 
-export const modelSchema = objectOf('What to install.', {
+export const modelSchema = objectOf('The model to install.', {
   id: string('Application model: `app_model_id`.', {
     pattern: '^[A-Za-z0-9_-]+$',
     maxLength: 64,
@@ -28,10 +28,15 @@ export const storeInstallSchema = objectOf(
       'Build after installing: query `is_deploy`. With false the parameter is left out, because any value of it builds.',
       { default: false },
     ),
-    'wait?': objectOf('What to wait for before dependants follow. Needs build: true. Not sent to the platform.', {
-      for: choice('running: `status` of the application is running.', ['running']),
-      timeout: duration('How long to wait before the install counts as failed.', { default: '10m' }) as Schema<string>,
-    }),
+    'wait?': objectOf(
+      'The condition to wait for before dependent steps follow. Needs build: true. Not sent to the platform.',
+      {
+        for: choice('running: `status` of the application is running.', ['running']),
+        timeout: duration('How long to wait before the install counts as failed.', {
+          default: '10m',
+        }) as Schema<string>,
+      },
+    ),
     allowSecondCopy: boolean(
       'Allow an install of a store and model that this application already has. Not sent to the platform.',
       { default: false },
