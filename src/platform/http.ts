@@ -64,9 +64,10 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
     let isOpen = false;
     const client = new Client(base.origin, {
       pipelining: 1,
-      // Set before undici can write the first byte: while it is false, no byte has left.
+      // Set before undici can write the first byte: while it is false, no byte has left. A later socket that does not open
+      // proves nothing about the bytes of an earlier one.
       connect: observed(connect, (error) => {
-        isOpen = error === null;
+        isOpen ||= error === null;
       }),
     });
     try {
