@@ -177,7 +177,7 @@ export class Intake {
     const saved = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
     if (saved === undefined || last?.id !== saved.snapshot) {
-      log.warn('no earlier process saved a source; waiting for the first reading', { source });
+      log.warn('there is no saved source of the last accepted snapshot; waiting for the first reading', { source });
       return undefined;
     }
     const reading = { revision: saved.revision, commit: null, observedMs: clock.now() };
