@@ -62,7 +62,7 @@ test('a file behind a link is written where it is', async () => {
 test('a file that was changed since it was read is left as it is now', () => {
   const folder = folderOf({ 'a.yaml': 'theirs' });
   expect(() => replaceTextFile(join(folder, 'a.yaml'), 'ours', Buffer.from('as it was read'))).toThrow(
-    /was changed while it was formatted/,
+    `${join(folder, 'a.yaml')} was changed while it was formatted. It was not overwritten.`,
   );
   expect(readFileSync(join(folder, 'a.yaml'), 'utf8')).toBe('theirs');
   expect(readdirSync(folder)).toEqual(['a.yaml']);

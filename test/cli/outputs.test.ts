@@ -174,6 +174,14 @@ test('apply in a format for programs asks nothing blindly: the plan stands above
   expect(scene.traffic().writes).toEqual([]);
 });
 
+test('faults of manifests are reported, although an output cannot be written', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web('ports:\n  - { port: 80800 }')) } });
+  const run = await scene.run('plan', ['--out', 'sarif=/dev/full']);
+  expect(run).toMatchObject({ code: 1, out: '' });
+  expect(run.err).toMatch(/error: .*80800.*\[schema\/maximum\]\n *--> .*a\.yaml:13:/);
+  expect(run.err).toContain('/dev/full cannot be written: there is no space left on the disk. It was not written.');
+});
+
 test('faults of manifests go to the formats that have a place for them, of plan as of validate', async () => {
   const scene = await setScene({ manifests: { 'a.yaml': shop(web('ports:\n  - { port: 80800 }')) } });
   const outs = ['--out', at(scene, 'plan.sarif'), '--out', at(scene, 'plan.md')];

@@ -149,7 +149,7 @@ export function replaceTextFile(path: string, text: string, known: Uint8Array): 
         throw new PortolanError({
           code: 'cli/changed-meanwhile',
           disposition: 'retry',
-          message: `${path} was was changed while it was formatted. It was not overwritten.`,
+          message: `${path} was changed while it was formatted. It was not overwritten.`,
           remedy: 'Run the command again.',
         });
     });

@@ -120,8 +120,11 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
       try {
         return await work();
       } catch (error) {
-        if (error instanceof FaultyInput) await refuse(error.problems);
-        throw error;
+        if (!(error instanceof FaultyInput)) throw error;
+        // The faults are reported first, because writing one of the outputs can fail.
+        const exitCode = reportError(error, surroundings);
+        await refuse(error.problems);
+        return exitCode;
       }
     },
   };
