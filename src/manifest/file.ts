@@ -64,7 +64,7 @@ function capped(faults: readonly Fault[]): readonly Fault[] {
 
 /** Returns a fault for those that are not shown. */
 export function moreFaults(count: number, offset: number): Fault {
-  const message = `${count} more ${count === 1 ? 'fault' : 'faults'} of this file are not shown`;
+  const message = `${count} more ${count === 1 ? 'fault of this file is' : 'faults of this file are'} not shown`;
   return faultAt(offset, { code: 'limit/faults', message });
 }
 

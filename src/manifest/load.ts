@@ -73,8 +73,8 @@ function faulty(problems: readonly Problem[], unread?: string, unreadCount = 0):
   const rest = sorted.slice(LIMITS.problems);
   const file = unread ?? rest.at(0)?.position.file;
   if (file === undefined) return { desired: new Map(), problems: sorted };
-  const more = `${rest.length} more ${rest.length === 1 ? 'fault' : 'faults'} of the source are not shown`;
-  const others = `${unreadCount} ${unreadCount === 1 ? 'file' : 'files'} from this one on were not read`;
+  const more = `${rest.length} more ${rest.length === 1 ? 'fault of the source is' : 'faults of the source are'} not shown`;
+  const others = unreadCount === 1 ? 'this file was not read' : `${unreadCount} files from this one on were not read`;
   const message = [...(rest.length === 0 ? [] : [more]), ...(unreadCount === 0 ? [] : [others])].join(', and ');
   return { desired: new Map(), problems: [...shown, fileProblem(file, 'limit/faults', message)] };
 }

@@ -190,7 +190,7 @@ test('no secret is shown, given as a value or by reference; whether it can be re
   }
 });
 
-test('only values that differ from the default is shown where that is asked for, flags too', async () => {
+test('--changed shows only values that differ from the default, of flags too', async () => {
   const run = await config(['--changed'], { PORTOLAN_LEDGER: 'other.db' });
   expect(run.out.replace(/ {2,}/g, '  ')).toBe(`SETTING  VALUE  FROM
 scopes.allow  ["team-a/*/*"]  portolan.yaml:13:5

@@ -70,6 +70,7 @@ test.for([
   expect(disposition).toBe('invalid');
   expect(message).toContain(name);
   expect(message).toContain(expected);
+  expect(message).toMatch(/[^.]\.$/);
   expect(message + remedy).not.toContain(value);
 });
 

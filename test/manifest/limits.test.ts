@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { moreFaults } from '../../src/manifest/file.ts';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
 
@@ -75,4 +76,18 @@ test('a file of nothing but faults reports a hundred of them, and says how many 
   });
   expect(problems).toHaveLength(101);
   expect(problems.at(-1)?.message).toMatch(/^2\d\d\d more faults of this file are not shown$/);
+});
+
+test('the sentence on faults that are not shown agrees in number', () => {
+  expect(moreFaults(1, 0).message).toBe('1 more fault of this file is not shown');
+  const problem = {
+    code: 'source/link',
+    position: { file: 'a.yaml', line: 1, column: 1 },
+    path: '',
+    message: 'it is a link',
+  };
+  const load = (count: number) =>
+    loadManifests({ kinds: kindDeclarations, files: [], problems: Array.from({ length: count }, () => problem) });
+  expect(load(LIMITS.problems + 1).problems.at(-1)?.message).toBe('1 more fault of the source is not shown');
+  expect(load(LIMITS.problems + 2).problems.at(-1)?.message).toBe('2 more faults of the source are not shown');
 });

@@ -100,7 +100,7 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
 function badVariable(variable: string, why: string): PortolanError {
   return invalidInput(
     'cli/bad-variable',
-    `The environment variable ${variable} has an invalid value: ${why}.`,
+    `The environment variable ${variable} has an invalid value: ${why.replace(/\.$/, '')}.`,
     `Correct or unset ${variable}.`,
   );
 }
