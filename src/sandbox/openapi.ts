@@ -205,6 +205,7 @@ export function openApiDocument(dialect: Dialect): Readonly<Record<string, unkno
       title: `Application Platform Management API, ${dialect} dialect`,
       version: 'v1',
       description: 'As the sandbox of Portolan answers it. A trailing slash is not accepted.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
     security: [{ token: [] }],

@@ -5,6 +5,7 @@ import { openApiDocument } from '../../src/sandbox/openapi.ts';
 import { matchRoute, routes } from '../../src/sandbox/routes.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import type { Dialect } from '../../src/sandbox/wire.ts';
+import { lintOpenApi } from '../support/openapi-lint.ts';
 import { ask, Bench, shopPath, startTestSandbox, webPorts } from './support.ts';
 
 const dialects: readonly Dialect[] = ['documented', 'extended'];
@@ -14,6 +15,10 @@ test.for(dialects)('the document of the %s dialect is valid OpenAPI 3.1', async 
   const result = await validator.validate(structuredClone(openApiDocument(dialect)));
   expect(result).toEqual({ valid: true });
   expect(validator.version).toBe('3.1');
+});
+
+test.for(dialects)('a linter finds nothing against the document of the %s dialect', async (dialect) => {
+  expect(await lintOpenApi(openApiDocument(dialect))).toEqual([]);
 });
 
 test.for(dialects)('it describes every route of the %s dialect and nothing else', (dialect) => {

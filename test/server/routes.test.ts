@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import type { PlanRequest } from '../../src/controller/api.ts';
 import { createValidators, queryOf } from '../../src/server/app.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
+import { lintOpenApi } from '../support/openapi-lint.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { application, planOf, troubled } from './controller.ts';
 import { serve, TOKENS } from './serving.ts';
@@ -20,6 +21,12 @@ test('the document is valid OpenAPI 3.1, and served', async () => {
   expect(validator.version).toBe('3.1');
   const { ask } = await serve();
   expect((await ask('/api/v1/openapi.json')).body).toEqual(openApiDocument(routes));
+});
+
+test('a linter finds nothing against the document, and finds what is planted', async () => {
+  expect(await lintOpenApi(openApiDocument(routes))).toEqual([]);
+  const { servers: _, ...withoutServers } = openApiDocument(routes);
+  expect(await lintOpenApi(withoutServers)).toEqual([expect.stringMatching(/^no-empty-servers: /)]);
 });
 
 test('the schemas of all routes are valid and compile in strict mode: a server compiles each at its first request', () => {
