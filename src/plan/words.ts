@@ -15,7 +15,7 @@ export const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
   drift: 'drift: changed on the platform',
   'git+drift': 'changed in git, and drifted on the platform',
   adopt: 'adopted',
-  'first-apply': 'first apply',
+  'first-apply': 'new in git',
   prune: 'no longer in git',
   obligation: 'owed by an earlier run',
   unknown: 'no ledger: cause unknown',
@@ -80,9 +80,9 @@ export function changeText(change: FieldChange, shownCause?: Cause): string {
   return [`${safeLine(change.path)}: ${arrowText(change)}`, ...changeAside(change, shownCause)].join('  ');
 }
 
-/** `3 to create, 1 to change, 0 to delete, 2 to follow`. */
+/** `3 to create, 1 to change, 0 to delete, 2 pending`. */
 export function countsText({ create, update, delete: removals, deferred }: PlanSummary): string {
-  return `${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} to follow` : ''}`;
+  return `${create} to create, ${update} to change, ${removals} to delete${deferred > 0 ? `, ${deferred} pending` : ''}`;
 }
 
 /** Whether an action is a change of its own, and not the completion of another one. */

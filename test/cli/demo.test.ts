@@ -15,7 +15,7 @@ test.for(['extended', 'documented'] as const)('the demo in the %s dialect shows 
   const commands = [...run.out.matchAll(/^\$ portolan (\S+).*$/gm)].map((match) => match[1]);
   expect(commands).toEqual(['regions', 'apply', 'plan', 'plan', 'apply', 'status']);
   expect([...run.out.matchAll(/^exit code (\d+)$/gm)].map((match) => match[1])).toEqual(['0', '0', '0', '2', '0', '0']);
-  expect(run.out).toContain('+ install 0a1b2c 8.0.36 from Store/main and build it  (first apply)');
+  expect(run.out).toContain('+ install 0a1b2c 8.0.36 from Store/main and build it  (new in git)');
   expect(run.out).toContain('Everything is in sync.');
   expect(run.out).toContain('No changes.');
   expect(run.out).toContain('"BY_HAND" → "RPC"  last applied: "RPC"');

@@ -60,9 +60,9 @@ test('a plan shows each change with before, after, cause, what else it does, and
   const { out } = await scene.run('plan');
   expect(out).toContain(`Application/shop  default/team-a/region-1/42
   StoreInstall/shop-db
-    + install 0a1b2c 8.0.36 from Store/main and build it  (first apply)
+    + install 0a1b2c 8.0.36 from Store/main and build it  (new in git)
 `);
-  expect(out).toContain(`    ~ change alias of port 8080 to WEB  (first apply)
+  expect(out).toContain(`    ~ change alias of port 8080 to WEB  (new in git)
         ports[8080].alias: "GR6F3C1D8080" → "WEB"
         serviceName: "gr6f3c1d" → "shop-web"
         also: renames the port's environment variables in the component
@@ -71,7 +71,7 @@ test('a plan shows each change with before, after, cause, what else it does, and
     … after StoreInstall/shop-db, set the ports of its component mysql: 3306
 `);
   expect(out).toMatch(
-    /\nPlan: 5 to create, 2 to change, 0 to delete, 2 to follow\. 0 resources in sync, 6 unchanged fields not shown\.\nDigest: [0-9a-f]{64}\n$/,
+    /\nPlan: 5 to create, 2 to change, 0 to delete, 2 pending\. 0 resources in sync, 6 unchanged fields not shown\.\nDigest: [0-9a-f]{64}\n$/,
   );
 });
 

@@ -93,7 +93,7 @@ test('a plan of everything at once reads from top to bottom', () => {
       '        also: and more',
       '    - delete unlisted port 9090  (no longer in git)',
       '  HttpGatewayRule/www',
-      '    + create rule www.example.com/  (first apply)',
+      '    + create rule www.example.com/  (new in git)',
       '  HttpGatewayRule/db',
       '    … after StoreInstall/db, create the rule db.example.com/',
       '  HttpGatewayRule/www',
@@ -115,7 +115,7 @@ test('a plan of everything at once reads from top to bottom', () => {
       'i no Application means default/b/c/9',
       'i nor default/b/c/10',
       '',
-      'Plan: 1 to create, 1 to change, 1 to delete, 1 to follow, 1 held, refused by a guard, 1 application not observed. 1 resource in sync, 7 unchanged fields not shown.',
+      'Plan: 1 to create, 1 to change, 1 to delete, 1 pending, 1 held, refused by a guard, 1 application not observed. 1 resource in sync, 7 unchanged fields not shown.',
       'Revision: a1b2c3d',
       `Digest: ${document.digest}`,
       '',
@@ -167,7 +167,7 @@ test.for<readonly [string, Partial<Facts>, string]>([
         }),
       ],
     },
-    'Plan: 0 to create, 0 to change, 0 to delete, 1 to follow.',
+    'Plan: 0 to create, 0 to change, 0 to delete, 1 pending.',
   ],
   [
     'several applications',
@@ -207,7 +207,7 @@ test.for<readonly [Cause, string]>([
   ['drift', 'drift: changed on the platform'],
   ['git+drift', 'changed in git, and drifted on the platform'],
   ['adopt', 'adopted'],
-  ['first-apply', 'first apply'],
+  ['first-apply', 'new in git'],
   ['prune', 'no longer in git'],
   ['obligation', 'owed by an earlier run'],
   ['unknown', 'no ledger: cause unknown'],
@@ -227,7 +227,7 @@ test.for<readonly [Partial<FieldChange>, Cause, string | undefined]>([
   [{ before: 1, after: 2 }, 'drift', 'weight: 1 → 2'],
   [{ before: 1, after: 2, lastApplied: 1 }, 'git', 'weight: 1 → 2'],
   // The reason of one field, where it is not that of the action.
-  [{ before: 1, after: 2, cause: 'first-apply' }, 'git', 'weight: 1 → 2  (first apply)'],
+  [{ before: 1, after: 2, cause: 'first-apply' }, 'git', 'weight: 1 → 2  (new in git)'],
   [
     { before: 1, after: 2, lastApplied: 3, cause: 'drift' },
     'git',
@@ -288,7 +288,7 @@ test('each piece of text is painted by what it is, and all of it stands there un
     'Component/db',
     'HttpGatewayRule/www',
     'Application/far',
-    'Plan: 1 to create, 1 to change, 1 to delete, 1 to follow, 1 held, refused by a guard, 1 application not observed.',
+    'Plan: 1 to create, 1 to change, 1 to delete, 1 pending, 1 held, refused by a guard, 1 application not observed.',
   ]);
   expect(new Set(said('dim'))).toEqual(
     new Set([
