@@ -159,8 +159,8 @@ test('nothing is removed while anything of the application is in doubt; other st
 test('what was found may be what a request in doubt has made', () => {
   expect(reconciledKinds.get('StoreInstall')?.copyHold?.(whatIsInDoubt(doubtOf()), 'intent-1')).toStrictEqual({
     code: 'install/other-in-doubt',
-    message: `${SENT}, and what is installed may be what it made; nothing is taken over or installed here before that is settled`,
-    remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',
+    message: `${SENT}, and what is installed may be what it made; nothing is adopted or installed here until that is resolved`,
+    remedy: 'Resolve intent intent-1 first. `portolan ledger show intent-1` shows its state.',
   });
 });
 
