@@ -109,8 +109,8 @@ function unknownSetting(origin: string, hint: string | undefined): PortolanError
   return new PortolanError({
     code: 'cli/unknown-setting',
     disposition: 'invalid',
-    message: `${origin} names no setting that there is. Nothing was done.`,
-    remedy: `${hint === undefined ? '' : `${hint.charAt(0).toUpperCase()}${hint.slice(1)} `}\`portolan config\` lists them all.`,
+    message: `${origin} is not a setting.`,
+    remedy: `${hint === undefined ? '' : `${hint.charAt(0).toUpperCase()}${hint.slice(1)} `}Run portolan config for a list of all settings.`,
   });
 }
 
