@@ -147,7 +147,7 @@ const WRONG: readonly (readonly [what: string, added: (folder: string) => readon
   [
     'a setting that is not there',
     () => ['--set', 'prune.maxShair=1'],
-    /names no setting.*\n.*Did you mean prune\.maxShare\?/,
+    /is not a setting.*\n.*Did you mean prune\.maxShare\?/,
   ],
   ['a format that is not there', () => ['--output', 'txet'], /Allowed choices are[^]*Did you mean text\?/],
 ];
