@@ -36,7 +36,7 @@ function wayOut(actor: string): string {
   }
   const url = / (https?:\/\/\S+)$/.exec(actor)?.[1] ?? 'URL (spec.server.listen of its Settings)';
   return (
-    `That daemon applies what its source says by itself: commit the change, see it with \`portolan plan --server ${url}\`, ` +
+    `The daemon applies its source by itself: commit the change, see it with \`portolan plan --server ${url}\`, ` +
     `and hurry it with \`portolan sync --all --server ${url}\`. Only for what the daemon cannot do, stop it first; ` +
     'plan and status without --server only read, and work beside it.'
   );
@@ -49,7 +49,7 @@ export function fenced(location: string, ours: number, theirs: number): Portolan
     message:
       `The ledger ${location} is at epoch ${Math.max(ours, theirs)}, this transaction at ${Math.min(ours, theirs)}: ` +
       'another process took it over. Nothing was recorded.',
-    remedy: 'Stop this process. The one that holds the ledger now settles what was in flight.',
+    remedy: 'Stop this process. The process that holds the ledger now resolves what was in flight.',
   });
 }
 
@@ -58,7 +58,7 @@ export function closed(location: string): PortolanError {
     code: 'ledger/fenced',
     disposition: 'locked',
     message: `The ledger ${location} was closed by this process. Nothing was recorded.`,
-    remedy: 'Start again; what was in flight is settled by the next pass.',
+    remedy: 'Start it again: the next pass resolves what was in flight.',
   });
 }
 
@@ -112,7 +112,7 @@ export function corrupt(location: string, what: string, cause?: unknown): Portol
     message: `The ledger ${location} is damaged: ${what}. It was left exactly as it is; nothing was sent to the platform.`,
     remedy:
       'Keep a copy of the file and what stands beside it, then `portolan ledger restore BACKUP`. ' +
-      'Do not delete it to start anew: an empty ledger owns nothing and may install twice.',
+      'Do not delete it to start from nothing: an empty ledger owns nothing and may install twice.',
     cause,
   });
 }
@@ -224,7 +224,7 @@ export function intentConflict(asked: Intent, pending: Intent | undefined, cause
     remedy:
       pending === undefined
         ? 'Plan again; if it stays, report it as a bug.'
-        : 'The next pass settles it by observation; if it is held, decide with ' +
+        : 'The next pass resolves it by observation; if it is held, decide with ' +
           `\`portolan ledger resolve ${pending.id} --applied|--not-applied --reason TEXT\`.`,
     cause,
   });

@@ -14,7 +14,7 @@ import { type Refusal, refusalSchema } from './result.ts';
 
 const digest = s.string('SHA-256 of what it does: two plans that do the same have one digest.');
 
-const scopePlanSchema = s.objectOf('What one application needs, in a safe order.', {
+const scopePlanSchema = s.objectOf('The actions that one application needs, in a safe order.', {
   ...scopePlanMembers,
   digest,
 });
@@ -45,7 +45,7 @@ export const formatVersion: s.Schema<1> = {
   description: 'Rises when a reader would misread it.',
 };
 
-export const planSchema = s.objectOf('What a run would do.', {
+export const planSchema = s.objectOf('The changes that a run would make.', {
   formatVersion,
   source: s.string('Name of the origin of the manifests.'),
   revision: s.described(s.nullable(s.text), 'The commit; null for plain files.'),
@@ -55,7 +55,7 @@ export const planSchema = s.objectOf('What a run would do.', {
   scopes: s.arrayOf(s.ref<s.TypeOf<typeof scopePlanSchema>>('ScopePlan'), { description: 'One for each application.' }),
   unobserved: s.arrayOf(s.ref<UnobservedScope>('UnobservedScope')),
   refusals: s.arrayOf(s.ref<Refusal>('Refusal')),
-  notes: s.arrayOf(s.ref<Note>('Note'), { description: 'Of no application that was planned.' }),
+  notes: s.arrayOf(s.ref<Note>('Note'), { description: 'Notes that belong to no planned application.' }),
 });
 /** The plan of a whole run, as every output format shows it. */
 export type PlanDocument = s.TypeOf<typeof planSchema>;

@@ -84,7 +84,7 @@ export function doubtHold(doubt: DoubtfulIntent): HoldProposal {
     return {
       code: 'intent/due',
       message: `${what}; enough time has passed to look, which the next apply does`,
-      remedy: 'Run apply: it looks at the platform first, and asks a person only if that cannot decide it.',
+      remedy: 'Run apply: it observes the platform first, and requires manual action only if that cannot decide it.',
       changes: [],
     };
   }

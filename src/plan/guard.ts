@@ -71,7 +71,7 @@ export interface Counted extends Pick<ScopePlan, 'scope' | 'actions'> {
 }
 
 /**
- * Says once what counts. What an action takes along counts as well. A creation never does, nor does the first change of an
+ * Says once what counts. The side effects of an action count as well. A creation never does, nor does the first change of an
  * object that is new to us, unless that closes it: an application that is taken on is changed as a whole.
  */
 export function tollOf(plans: readonly Counted[]): Toll {
@@ -118,7 +118,7 @@ export interface Allowance {
 export const NOTHING_SPENT = { changed: 0, removed: 0 };
 
 /**
- * Whether a scope, a run or a revision may take so much. What heals drift counts for the plan at hand, and never uses up
+ * Whether a scope, a run or a revision may take so much. Healing drift counts for the present plan, and never uses up
  * what a revision may change: over months it would use up any allowance.
  */
 export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: GuardLimits): readonly Refusal[] {
@@ -144,7 +144,7 @@ export function guardToll(toll: Toll, { of, owned, spent }: Allowance, limits: G
   if (toll.removed.size > 0 && removals > limits.maxPrunes) {
     refusals.push({
       code: 'guard/prunes',
-      message: `${of} would remove or close ${amount(removals, 'object')} that git no longer names${earlier(spent.removed, true)}, more than the limit of ${limits.maxPrunes}; nothing was sent`,
+      message: `${of} would remove or close ${amount(removals, 'object')} removed from git${earlier(spent.removed, true)}, more than the limit of ${limits.maxPrunes}; nothing was sent`,
       override: limits.isDaemon
         ? `approve this plan, or raise spec.prune.maxObjects of Settings to ${removals}`
         : `--max-prunes ${removals}`,
@@ -233,8 +233,8 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
   const before = succession.before.slice(0, 12);
   const why = {
     'does-not-descend': `commit ${commit} of the source "${source}" does not descend from ${before}, which was applied before it: the branch was rewound or rewritten`,
-    unknown: `it cannot be told whether commit ${commit} of the source "${source}" descends from ${before}, which was applied before it: the clone is shallow (git fetch --unshallow decides it)`,
-    descends: `commit ${before} of the source "${source}" was applied although it did not descend from the one before it, and nobody has confirmed that it was meant`,
+    unknown: `it is not known whether commit ${commit} of the source "${source}" descends from ${before}, which was applied before it: the clone is shallow (git fetch --unshallow decides it)`,
+    descends: `commit ${before} of the source "${source}" was applied although it did not descend from the one before it, and this was not confirmed as intended`,
   }[succession.descent];
   return {
     code: 'guard/not-descendant',

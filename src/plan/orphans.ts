@@ -40,7 +40,7 @@ function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
       : `. An earlier run changed or deleted ${owed.sort().join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
   return {
     code: 'scope/orphaned',
-    message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${someOf(resources, NAMED_MAX)}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+    message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${someOf(resources, NAMED_MAX)}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
   };
 }
 

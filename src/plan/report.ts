@@ -23,7 +23,7 @@ const endedScope = objectOf('It was worked on.', {
   application,
   results: arrayOf(ref<ActionResult>('ActionResult')),
   waits: arrayOf(ref<Wait>('Wait')),
-  rounds: described(count, 'How often it was looked at and planned anew.'),
+  rounds: described(count, 'The number of times that it was observed and planned.'),
   // From the last observation.
   remaining: plan,
   'error?': described(ref<ReportedError>('Fault'), 'It was left in the middle.'),
@@ -47,7 +47,7 @@ export const outcomeSchema = oneOf('How one application stands after the run.', 
 /** The result of one application after a run, as data. */
 export type ScopeResult = TypeOf<typeof outcomeSchema>;
 
-const difference: Schema = { type: 'object', description: 'What is in one of them only, or differs.' };
+const difference: Schema = { type: 'object', description: 'Parts that only one of them has, or that differ.' };
 
 export const disagreementSchema = objectOf('The plan is not the one that was agreed to: nothing was sent.', {
   ...errorMembers,
@@ -58,7 +58,7 @@ export const disagreementSchema = objectOf('The plan is not the one that was agr
 /** Why a plan is not the one that was agreed to. */
 export type Disagreement = TypeOf<typeof disagreementSchema>;
 
-export const exitCodeSchema = described(count, 'What the command ends with.');
+export const exitCodeSchema = described(count, 'The exit code of the command.');
 
 export const applySchema = objectOf('A plan, and what became of it.', {
   formatVersion,

@@ -54,7 +54,7 @@ export function endings<M extends Readonly<Record<string, Schema>>>(members: M) 
       reason: ref<FailureReason>('FailureReason'),
       remedy: text,
     }),
-    objectOf('It was sent, and nobody knows yet.', {
+    objectOf('It was sent, and its effect is not known yet.', {
       ...members,
       status: only('in-doubt'),
       answer,

@@ -35,7 +35,7 @@ export type ServerFault =
   /** The duplicate check of a rule is lost, as when two equal requests meet. */
   | { readonly type: 'race' };
 
-/** When a fault strikes. What is absent matches everything. */
+/** When a fault strikes. An absent member matches everything. */
 export interface FaultRule {
   readonly name?: string;
   readonly operation?: string | readonly string[];

@@ -254,7 +254,7 @@ function operation(dialect: Dialect, name: string): object {
     responses: {
       [success.status]: { description: 'Done', content: json(success.schema) },
       default: {
-        description: 'Refused or failed; the status alone does not tell whether something was written',
+        description: 'Refused or failed; the status alone does not show whether something was written',
         content: json({ anyOf: errorNames.map(reference) }),
       },
     },

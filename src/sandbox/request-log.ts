@@ -33,7 +33,7 @@ export class RequestLog {
     return this.#entries;
   }
 
-  /** Forgets the entries; numbers go on. */
+  /** Forgets the entries; numbers continue. */
   clear(): void {
     this.#entries = [];
   }

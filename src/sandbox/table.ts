@@ -14,7 +14,7 @@ export interface TableShape<Row extends object> {
   readonly groups: Readonly<Record<string, (row: Row) => string>>;
 }
 
-/** Collects the changes of one request; emptied by whoever starts the next. */
+/** Collects the changes of one request; emptied when the next request starts. */
 export interface ChangeLog {
   changes: Change[];
 }

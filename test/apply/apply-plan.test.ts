@@ -357,7 +357,7 @@ test('where the outcome cannot be written the write is in doubt, by the name of 
     {
       status: 'in-doubt',
       intent: intent?.id,
-      answer: { message: 'ok; the ledger could not be told' },
+      answer: { message: 'ok; the ledger could not record it' },
       request: expect.stringMatching(/^PUT /),
       untilMs: world.clock.now() + timing.settleTargetStateMs,
       scopeUntilMs: world.clock.now() + timing.settleTargetStateMs,

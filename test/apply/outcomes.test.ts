@@ -257,7 +257,7 @@ test.for<readonly [string, Verdict, (call: string, nth: number) => boolean]>([
       result: {
         status: 'in-doubt',
         intent: world.intents()[0]?.id,
-        answer: { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` },
+        answer: { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not record it` },
         request: `POST ${rows}`,
       },
       ledgerError: { code: 'ledger/full' },

@@ -79,7 +79,7 @@ test.for([
 
 test.for([
   ['open', 'found open: the process that sent it did not live to record its outcome'],
-  ['unknown', 'the machine was started anew: how much time passed is not known, so the window begins again'],
+  ['unknown', 'the machine was restarted: how much time passed is not known, so the window begins again'],
 ] as const)('an intent found %s after a new start waits a full window from now, durably', async ([state, why]) => {
   const world = new ScriptedWorld();
   const intent = await leftBehind(world, portAction('add_port'), { ...addition, state });

@@ -143,7 +143,7 @@ test('a change of too large a share, and too many removals: 4, and the flags it 
   scene.write('a.yaml', shop(web(PORTS), ...rules(60, 1)));
   const prunes = await scene.run('apply', ['--prune', '--max-share', '1', '--allow-shrunk']);
   expect(prunes.code).toBe(4);
-  expect(prunes.out).toContain('would remove or close 11 objects that git no longer names, more than the limit of 10');
+  expect(prunes.out).toContain('would remove or close 11 objects removed from git, more than the limit of 10');
   expect(scene.traffic().writes).toEqual([]);
   expect(override(prunes.out)).toEqual(['--max-prunes', '11']);
   const all = ['--prune', '--max-share', '1', '--allow-shrunk', ...override(prunes.out)];

@@ -124,7 +124,7 @@ test('a removed Application orphans what it had: named in every plan, touched by
     const run = await scene.run('apply', flags);
     expect(run.code).toBe(0);
     expect(run.out).toContain(
-      'i no Application of this source means default/team-a/region-1/42 any more; what it had there stays as it is and is not looked after: Component/shop-api, Component/shop-db-mysql, Component/shop-web, HttpGatewayRule/shop-api, HttpGatewayRule/shop-www and 1 more.',
+      'i no Application of this source means default/team-a/region-1/42 any more; its resources stay there unmanaged: Component/shop-api, Component/shop-db-mysql, Component/shop-web, HttpGatewayRule/shop-api, HttpGatewayRule/shop-www and 1 more.',
     );
     expect(run.out).toContain('portolan ledger forget');
   }

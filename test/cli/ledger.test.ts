@@ -362,7 +362,7 @@ test('adopt says that a rule on record is ours, and which one; nothing else can 
 
   const wrong = await runHere([...command, '--id', '../x']);
   expect(wrong.code).toBe(3);
-  expect(wrong.err).toContain('is no id of the platform');
+  expect(wrong.err).toContain('is not an id of the platform');
   const portRun = await runHere(['ledger', 'adopt', port.resource, '--ledger', path, '--reason', 'because']);
   expect(portRun.code).toBe(3);
   expect(portRun.err).toContain('Ports need no adoption');

@@ -42,7 +42,7 @@ test.for<readonly [string, Partial<DoubtfulIntent>, object]>([
     {
       code: 'intent/due',
       message: `${SENT}; enough time has passed to look, which the next apply does`,
-      remedy: 'Run apply: it looks at the platform first, and asks a person only if that cannot decide it.',
+      remedy: 'Run apply: it observes the platform first, and requires manual action only if that cannot decide it.',
     },
   ],
   [

@@ -65,7 +65,7 @@ test('removals of several scopes count together, and the refusal says how many',
     {
       code: 'guard/prunes',
       message:
-        'this run would remove or close 12 objects that git no longer names, more than the limit of 10; nothing was sent',
+        'this run would remove or close 12 objects removed from git, more than the limit of 10; nothing was sent',
       override: '--max-prunes 12',
     },
   ]);
@@ -256,11 +256,11 @@ test.for([
   ],
   [
     'unknown',
-    'it cannot be told whether commit cccccccccccc of the source "shops" descends from bbbbbbbbbbbb, which was applied before it: the clone is shallow (git fetch --unshallow decides it)',
+    'it is not known whether commit cccccccccccc of the source "shops" descends from bbbbbbbbbbbb, which was applied before it: the clone is shallow (git fetch --unshallow decides it)',
   ],
   [
     'descends',
-    'commit bbbbbbbbbbbb of the source "shops" was applied although it did not descend from the one before it, and nobody has confirmed that it was meant',
+    'commit bbbbbbbbbbbb of the source "shops" was applied although it did not descend from the one before it, and this was not confirmed as intended',
   ],
 ] as const)('a commit that may not prune is refused with why: %s', ([descent, why]) => {
   expect(guardSuccession('shops', { ...succession, descent, isConfirmed: false }, 3)).toEqual({

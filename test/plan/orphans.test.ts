@@ -8,7 +8,7 @@ const STORE = 'default/team-b/region-1/7';
 const ours = (scope: string, name = 'web') => objectOf({ scope, resource: resourceId('Component', name) });
 const noteOf = (scope: string, named: string) => ({
   code: 'scope/orphaned',
-  message: `no Application of this source means ${scope} any more; what it had there stays as it is and is not looked after: ${named}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+  message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${named}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
 });
 
 test('objects of applications that the source names no more are noted, application by application', () => {

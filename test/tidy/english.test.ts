@@ -19,23 +19,38 @@ const EXCEPTIONS: readonly EnglishException[] = [
     text: "code: 'source/unsettled',",
     reason: 'the code of an error, which programs read',
   },
+  {
+    file: 'src/cli/commands/run.ts',
+    text: 'branch, tag or commit to follow',
+    reason: 'the plain verb: the daemon follows a branch',
+  },
+  {
+    file: 'src/cli/README.md',
+    text: 'branch, tag or commit to follow',
+    reason: 'generated from the line above',
+  },
+  { file: 'src/cli/commands/tree/tree.ts', text: "jq '.. |", reason: 'an operator of jq' },
+  { file: 'src/cli/README.md', text: "'.. | objects", reason: 'generated from the line above' },
+  { file: 'src/cli/commands/completion/scripts.ts', text: 'local -a answer', reason: 'code of a shell' },
+  {
+    file: 'src/ledger/migrations.ts',
+    text: '-- What is only observed',
+    reason: 'a released migration is never edited',
+  },
+  { file: 'src/main.ts', text: 'instead of keeping the size', reason: 'the plain verb, not a ledger view' },
+  { file: 'src/plan/doubts.ts', text: "code: 'intent/settling',", reason: 'the code of a hold, which programs read' },
+  {
+    file: 'src/reconcile/resolution/manual-resolution.ts',
+    text: "code: 'ledger/intent-settling',",
+    reason: 'the code of an error, which programs read',
+  },
+  {
+    file: 'src/reconcile/apply/world.ts',
+    text: 'timingOf({ settle }: Settings)',
+    reason: 'the name of the setting of the settle window',
+  },
 ];
 const EXCEPTIONS_MAX = 30;
-
-/**
- * Findings that each folder still has. A folder that is not listed has none. The numbers only fall: whoever fixes texts of a
- * folder lowers its number.
- */
-const REMAINING: Readonly<Record<string, number>> = {
-  'README.md': 2,
-  'src/main.ts': 9,
-  'src/cli': 669,
-  'src/controller': 2,
-  'src/ledger': 6,
-  'src/plan': 18,
-  'src/reconcile': 12,
-  'src/sandbox': 8,
-};
 
 function texts(): ReadonlyMap<string, string> {
   const folders = ['src', 'docs', 'examples'].filter((folder) => existsSync(join(root, folder)));
@@ -54,18 +69,7 @@ test('texts, comments and names are plain English', () => {
   const findings = [...files].flatMap(([file, text]) => englishFindings(file, text));
   const { left, unused } = withoutExceptions(findings, EXCEPTIONS);
   expect(unused, 'exceptions that cover nothing').toEqual([]);
-  const byFolder = Map.groupBy(left, ({ file }) => file.split('/').slice(0, 2).join('/'));
-  for (const [folder, max] of Object.entries(REMAINING)) {
-    const count = byFolder.get(folder)?.length ?? 0;
-    if (count < max) console.log(`${folder}: ${count} findings of ${max}. Lower the number in REMAINING.`);
-  }
-  const excess = [...byFolder].flatMap(([folder, found]) => {
-    const max = REMAINING[folder] ?? 0;
-    if (found.length <= max) return [];
-    const lines = found.map(({ file, line, use, text }) => `${file}:${line} write "${use}": ${text}`);
-    return [`${folder}: ${found.length} findings, at most ${max}`, ...lines.slice(0, 50)];
-  });
-  expect(excess).toEqual([]);
+  expect(left.map(({ file, line, use, text }) => `${file}:${line} write "${use}": ${text}`)).toEqual([]);
 });
 
 test.each(ENGLISH_RULES)('the rule "$use" finds its sample', ({ use, sample }) => {

@@ -90,7 +90,7 @@ Example of a faults file:
       .option('--faults <file>', 'faults to inject, as YAML or JSON')
       .addOption(logLevelOption())
       .addOption(logFormatOption()),
-  /** Runs until a signal comes. That is the normal end, so the exit code is 0. */
+  /** Runs until a signal comes. The signal is the normal end, so the exit code is 0. */
   async run(surroundings, options) {
     const { terminal, clock, random, signal } = surroundings;
     const settings: SandboxOptions = {

@@ -37,9 +37,9 @@ export async function openLedger(
   if (readOnly && !fileExists(file)) {
     const mark = readSerialMark(file);
     if (mark !== undefined) throw gone(file, mark.serial);
-    // Before the first apply, a plan starts from an empty ledger.
+    // A plan before any apply starts from an empty ledger.
     terminal.err.write(
-      `note: there is no ledger at ${file} yet, so this is the state before the first apply (--ledger FILE names another ledger)\n`,
+      `note: there is no ledger at ${file} yet, so this is the state before any apply (--ledger FILE names another ledger)\n`,
     );
     return { ledger: { ...noLedger, location: file, lineage: NO_LEDGER_YET }, isKnown: true };
   }

@@ -123,7 +123,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     return await record(world, sent, verdict);
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    const answer = { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not be told` };
+    const answer = { ...verdict.answer, message: `${verdict.answer.message}; the ledger could not record it` };
     const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
     throw new OutcomeNotRecorded(inDoubt(world, sent, answer, untilMs), error);
   }

@@ -100,8 +100,8 @@ export async function forgetObjects(
     throw new PortolanError({
       code: 'ledger/intent-pending',
       disposition: 'ask-human',
-      message: `Nothing was dropped: ${first.operation} of ${first.resource} (intent ${first.id}) was sent and its outcome is not known. Without the object nobody could tell what it did.`,
-      remedy: `Apply again, which settles it by observation; or say what happened: portolan ledger resolve ${first.id} --applied|--not-applied --reason "…".`,
+      message: `Nothing was dropped: ${first.operation} of ${first.resource} (intent ${first.id}) was sent and its outcome is not known. Without the object, its effect could not be found out.`,
+      remedy: `Apply again, which resolves it by observation; or say what happened: portolan ledger resolve ${first.id} --applied|--not-applied --reason "…".`,
     });
   }
   await commitPerScope(world, objects, (object, scope) => [
@@ -145,7 +145,7 @@ async function commitPerScope(
 
 function knownScope(key: ScopeKey): Scope {
   const scope = parseScopeKey(key);
-  if (scope === undefined) throw new Error(`the ledger has objects of ${key}, which is no scope`);
+  if (scope === undefined) throw new Error(`the ledger has objects of ${key}, which is not a scope`);
   return scope;
 }
 
@@ -168,13 +168,13 @@ export async function adoptObject(
   if (object === undefined || another !== undefined || world.kinds.get(object.kind)?.adoptsById !== true) {
     const names = objects.map(({ uid }) => uid).join(', ');
     throw refusedAdoption(
-      `${names} ${another === undefined ? 'is no gateway rule' : 'are several objects'}`,
+      `${names} ${another === undefined ? 'is not a gateway rule' : 'are several objects'}`,
       'Name one rule by its uid (portolan ledger list). Ports need no adoption; an install is adopted by apply --adopt StoreInstall/name.',
     );
   }
   if (remoteId !== undefined && !PLATFORM_ID.test(remoteId)) {
     throw refusedAdoption(
-      `"${remoteId}" is no id of the platform`,
+      `"${remoteId}" is not an id of the platform`,
       'Pass the http_rule_id: up to 64 letters, digits, _ and -.',
     );
   }

@@ -49,7 +49,7 @@ export async function resolveManually(world: ManualWorld, request: ManualResolut
   const { decision, reason } = request;
   const intent = await pendingIntent(world, request.intent);
   const scope = parseScopeKey(intent.scope);
-  if (scope === undefined) throw new Error(`intent ${intent.id} is of ${intent.scope}, which is no scope`);
+  if (scope === undefined) throw new Error(`intent ${intent.id} is of ${intent.scope}, which is not a scope`);
   const early = await earlyWarnings(world, scope, intent, request.force);
   const recorded =
     decision.type === 'applied'
@@ -121,7 +121,7 @@ async function earlyWarnings(
   throw new PortolanError({
     code: 'ledger/intent-settling',
     disposition: 'ask-human',
-    message: `${what.charAt(0).toUpperCase()}${what.slice(1)} before ${until}. What is seen there now proves nothing, so it was not resolved.`,
+    message: `${what.charAt(0).toUpperCase()}${what.slice(1)} before ${until}. The present state of the platform proves nothing, so the intent was not resolved.`,
     remedy: `Look at the platform after ${until} and resolve it then. If you are sure that the request is over, add --force.`,
   });
 }

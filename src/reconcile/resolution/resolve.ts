@@ -113,7 +113,7 @@ export async function startWindow(
   const why =
     intent.state === 'open'
       ? 'found open: the process that sent it did not live to record its outcome'
-      : 'the machine was started anew: how much time passed is not known, so the window begins again';
+      : 'the machine was restarted: how much time passed is not known, so the window begins again';
   await world.ledger.commit(movedIntent(world, scope, intent, { state: 'unknown', ...window }, [], { why }));
   return { ...intent, state: 'unknown', ...window };
 }
