@@ -185,7 +185,7 @@ export function replaced(location: string, what: string, loss: 'replaced' | 'ove
 }
 
 /** The error of a ledger that this process must not use any longer. */
-export function isLedgerLost({ code }: PortolanError): boolean {
+export function isLedgerLost({ code }: Pick<PortolanError, 'code'>): boolean {
   return code === 'ledger/fenced' || code === 'ledger/replaced';
 }
 

@@ -91,7 +91,7 @@ test('schema prints what is published, and knows kinds in any case of letters', 
   const published = readFileSync(join(projectRoot, 'schemas', 'store-install.schema.json'), 'utf8');
   expect(await runProcess(['schema', 'storeinstall'])).toEqual({ code: 0, out: published, err: '' });
   const list = await runProcess(['schema']);
-  expect(list.out).toMatch(/^KIND +STANDS IN +WHAT IT IS\n/);
+  expect(list.out).toMatch(/^KIND +LOCATION +DESCRIPTION\n/);
   expect(list.out).toMatch(/\nHttpGatewayRule +manifests /);
   const wrong = await runProcess(['schema', 'Componet']);
   expect(wrong).toMatchObject({ code: 3, out: '' });

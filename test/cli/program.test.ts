@@ -52,5 +52,5 @@ test('after a signal, whatever it broke off is an interruption', () => {
 test('a fault of our own shows where it is', () => {
   const { terminal, text } = collectingTerminal();
   expect(reportError(new TypeError('x is undefined'), { terminal, signal: new AbortController().signal })).toBe(1);
-  expect(text.err).toMatch(/fault of its own[^]*TypeError: x is undefined\n +at /);
+  expect(text.err).toMatch(/because of a bug[^]*TypeError: x is undefined\n +at /);
 });

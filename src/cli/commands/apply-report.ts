@@ -1,3 +1,4 @@
+import { isLedgerLost } from '../../ledger/errors.ts';
 import { errorFacts } from '../../model/errors.ts';
 import { cameUp } from '../../plan/words.ts';
 import type { Applied, EndedScope, ScopeResult } from '../../plan/report.ts';
@@ -40,6 +41,8 @@ export function applyExitCode(outcomes: readonly ScopeResult[], interrupted: boo
 }
 
 function endedCodes(outcome: EndedScope): ExitCode[] {
+  // The action that failed with the ledger is not a failure of its own.
+  if (outcome.error !== undefined && isLedgerLost(outcome.error)) return [exitCodeOf(outcome.error.disposition)];
   const codes: ExitCode[] = outcome.error === undefined ? [] : [exitCodeOf(outcome.error.disposition)];
   for (const result of outcome.results) {
     if (result.status === 'in-doubt') codes.push(EXIT.held);
