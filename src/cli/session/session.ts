@@ -153,7 +153,7 @@ async function reloadSession(opened: Opened): Promise<Session> {
     throw new PortolanError({
       code: 'cli/manifests-at-fault',
       disposition: 'retry',
-      message: `The manifests now have ${count(input.problems.length, 'fault')}: ${input.problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}`,
+      message: `The manifests now have ${count(input.problems.length, 'fault')}: ${input.problems.map(({ position, message }) => `${position.file}:${position.line}: ${message}`).join('; ')}.`,
       remedy: 'Correct them; portolan validate shows all of them.',
     });
   // Platforms and stores stay those that were opened.
