@@ -80,7 +80,9 @@ test('--watch without a server reads manifests and platform anew, and survives m
   scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' });
   await expect.poll(() => text.out).toContain('1 resource: 1 out of sync.\n');
   scene.write('a.yaml', shop(web('ports: 7')));
-  await expect.poll(() => text.err).toMatch(/note: The manifests now have 1 fault: .*a\.yaml:\d+: .*[^.]\. Retrying\.\n/);
+  await expect
+    .poll(() => text.err)
+    .toMatch(/note: The manifests now have 1 fault: .*a\.yaml:\d+: .*[^.]\. Retrying\.\n/);
   scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com')));
   await expect.poll(() => text.out).toContain('2 resources: 2 out of sync.\n');
   stop.abort();
