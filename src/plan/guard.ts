@@ -207,7 +207,7 @@ export function guardShrunk(source: string, resources: number, before: number, p
   if (prunes === 0 || before < SHARE_FROM_OBJECTS || resources >= before * SHRUNK_SHARE) return undefined;
   return {
     code: 'guard/shrunk-source',
-    message: `the source "${source}" named ${before} resources since it last removed anything and names ${resources} now; ${prunes} removals would follow from that, and nothing was sent`,
+    message: `the source "${source}" named ${before} resources since it last removed anything and names ${resources} now; ${amount(prunes, 'removal')} would follow from that, and nothing was sent`,
     override: '--allow-shrunk',
   };
 }
@@ -238,7 +238,7 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
   }[succession.descent];
   return {
     code: 'guard/not-descendant',
-    message: `${why}; ${prunes} removals would follow, and nothing was sent`,
+    message: `${why}; ${amount(prunes, 'removal')} would follow, and nothing was sent`,
     override: '--allow-rewind',
   };
 }

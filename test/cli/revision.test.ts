@@ -137,7 +137,10 @@ test('a branch that was rewound removes nothing until somebody says so', async (
   // Without removals it is applied, and that confirms nothing: a second look still refuses.
   expect((await run('apply', 'main')).code).toBe(0);
   const again = await run('apply', 'main', '--prune');
-  expect(again).toMatchObject({ code: 4, out: expect.stringContaining('nobody has confirmed that it was meant') });
+  expect(again).toMatchObject({
+    code: 4,
+    out: expect.stringContaining('this was not confirmed as intended; 1 removal would follow'),
+  });
   expect(domains(scene)).toContain('api.example.com');
 
   expect((await run('apply', 'main', '--prune', '--allow-rewind')).code).toBe(0);
