@@ -95,7 +95,7 @@ function kindSection(declaration: KindDeclaration<unknown>): string {
   const shown = trust === 'manifest' ? examples : examples.slice(0, 1);
   return `## ${kind}
 
-${prose(description)} Stands in ${placeOf(trust)}.${name}
+${prose(description)} Location: ${placeOf(trust)}.${name}
 Schema: [\`${schemaFileName(kind)}\`](../../schemas/${schemaFileName(kind)}). More: [${kind}](${folderOf(declaration)}/README.md).
 
 \`\`\`yaml

@@ -28,7 +28,7 @@ const unobservedScopeSchema = s.objectOf('An application that could not be read:
 /** A scope that could not be observed: nothing is known of it and nothing was sent. */
 export type UnobservedScope = s.TypeOf<typeof unobservedScopeSchema>;
 
-const planSummarySchema = s.objectOf('How much of what.', {
+const planSummarySchema = s.objectOf('The number of changes, holds and resources in sync.', {
   create: s.count,
   update: s.count,
   delete: s.count,

@@ -30,7 +30,7 @@ const endedScope = objectOf('It was worked on.', {
 });
 export type EndedScope = TypeOf<typeof endedScope>;
 
-export const outcomeSchema = oneOf('How one application stands after the run.', [
+export const outcomeSchema = oneOf('The state of one application after the run.', [
   objectOf('Nothing is known of it and nothing was sent.', {
     type: only('unobserved'),
     application,

@@ -70,7 +70,7 @@ export function endings<M extends Readonly<Record<string, Schema>>>(members: M) 
   ] as const;
 }
 
-export const actionResultSchema = oneOf('How one action ended.', endings({ action: ref<Action>('Action') }));
+export const actionResultSchema = oneOf('The result of one action.', endings({ action: ref<Action>('Action') }));
 /** The result of one action. */
 export type ActionResult = TypeOf<typeof actionResultSchema>;
 

@@ -204,7 +204,7 @@ export function openApiDocument(dialect: Dialect): Readonly<Record<string, unkno
     info: {
       title: `Application Platform Management API, ${dialect} dialect`,
       version: 'v1',
-      description: 'As the sandbox of Portolan answers it. A trailing slash is not accepted.',
+      description: 'The API as the sandbox of Portolan serves it. A trailing slash is not accepted.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],

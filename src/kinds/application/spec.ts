@@ -35,7 +35,7 @@ export type HealthThreshold = TypeOf<typeof healthThreshold>;
 
 /** JSON Schema of `spec:` of a `kind: Application` manifest. The other documents refer to it. It creates nothing. */
 export const applicationSchema = objectOf(
-  'Which application of the platform the other documents mean. Creates and changes nothing.',
+  'The application of the platform that the other documents mean. Creates and changes nothing.',
   {
     platform: nameOf(
       'Platform',
