@@ -155,6 +155,7 @@ export function documentSchema({ kind, specSchema, examples, defaultName }: Docu
 }
 
 /** Returns an example document of a kind. */
-export function documentOf(kind: string, metadata: JsonObject | undefined, spec: JsonObject): JsonObject {
-  return { apiVersion: API_VERSION, kind, ...(metadata === undefined ? {} : { metadata }), spec };
+export function documentOf(kind: string, name: string | undefined, spec: JsonObject, labels?: JsonObject): JsonObject {
+  const metadata = labels === undefined ? { name } : { name, labels };
+  return { apiVersion: API_VERSION, kind, ...(name === undefined ? {} : { metadata }), spec };
 }

@@ -122,6 +122,11 @@ export function objectOf<const M extends Members>(description: string, members: 
   };
 }
 
+/** An object that may be missing. It then has the defaults of its members. */
+export function section<const M extends Members>(description: string, members: M): ObjectSchema<M> {
+  return objectOf(description, members, { default: {} });
+}
+
 /** A reference to one of the named schemas. */
 export function ref<T>(name: string): Schema<T> {
   return { $ref: `#/components/schemas/${name}` };

@@ -12,26 +12,18 @@ export const platformDeclaration: KindDeclaration<PlatformSpec> = {
   effects: [],
   specSchema: platformSchema,
   examples: [
-    documentOf(
-      'Platform',
-      { name: 'default' },
-      {
-        url: 'https://console.example.com',
-        auth: { header: 'Authorization', value: { env: 'PORTOLAN_TOKEN' } },
-      },
-    ),
-    documentOf(
-      'Platform',
-      { name: 'lab' },
-      {
-        url: 'http://console.lab.example.com',
-        auth: { header: 'Authorization', value: { file: '/run/secrets/platform-token' } },
-        dialect: 'documented',
-        tls: { caFile: '/etc/portolan/ca.pem' },
-        limits: { concurrency: 16, requestsPerSecond: 50, timeout: '30s' },
-        allowPlainHttp: true,
-      },
-    ),
+    documentOf('Platform', 'default', {
+      url: 'https://console.example.com',
+      auth: { header: 'Authorization', value: { env: 'PORTOLAN_TOKEN' } },
+    }),
+    documentOf('Platform', 'lab', {
+      url: 'http://console.lab.example.com',
+      auth: { header: 'Authorization', value: { file: '/run/secrets/platform-token' } },
+      dialect: 'documented',
+      tls: { caFile: '/etc/portolan/ca.pem' },
+      limits: { concurrency: 16, requestsPerSecond: 50, timeout: '30s' },
+      allowPlainHttp: true,
+    }),
   ],
   check: checkPlatform,
 };

@@ -61,22 +61,18 @@ export const platformSchema = s.objectOf('The address of one server of the API, 
       'the path of a PEM file',
     ),
   }),
-  limits: s.objectOf(
-    'The limits for requests to the server.',
-    {
-      concurrency: s.integer(
-        'Maximum number of concurrent requests. It is reduced while the platform answers more slowly because of them.',
-        { minimum: 1, maximum: 1024, default: 16 },
-      ),
-      requestsPerSecond: s.number('Maximum number of requests per second, over all scopes.', {
-        minimum: 0.1,
-        maximum: 100_000,
-        default: 50,
-      }),
-      timeout: duration('Time limit of a read. Writes have their own limits.', { default: '30s' }),
-    },
-    { default: {} },
-  ),
+  limits: s.section('The limits for requests to the server.', {
+    concurrency: s.integer(
+      'Maximum number of concurrent requests. It is reduced while the platform answers more slowly because of them.',
+      { minimum: 1, maximum: 1024, default: 16 },
+    ),
+    requestsPerSecond: s.number('Maximum number of requests per second, over all scopes.', {
+      minimum: 0.1,
+      maximum: 100_000,
+      default: 50,
+    }),
+    timeout: duration('Time limit of a read. Writes have their own limits.', { default: '30s' }),
+  }),
   allowPlainHttp: s.boolean('Allow http:// to a server on another machine. The token is then sent unencrypted.', {
     default: false,
   }),

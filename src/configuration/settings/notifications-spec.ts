@@ -3,7 +3,7 @@ import { forbiddenHost } from '../forbidden-hosts.ts';
 import { durationProblems, problemAt, repeats } from '../../kinds/problems.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
 import type { EventSeverity } from '../../model/status.ts';
-import { arrayOf, choice, integer, mapOf, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
+import { arrayOf, choice, integer, mapOf, objectOf, section, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, NAME, ONE_LINE, URL_RULES } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { secretReference } from '../platform/spec.ts';
@@ -88,7 +88,7 @@ const ruleSchema = objectOf('A rule: the events that its receivers get.', {
 export type NotificationRule = TypeOf<typeof ruleSchema>;
 
 /** JSON Schema of `spec.notifications` of Settings. */
-export const notificationsSchema = objectOf(
+export const notificationsSchema = section(
   'Receivers of notifications, and the events that they get. A receiver that does not answer delays nothing.',
   {
     receivers: arrayOf(receiverSchema, {
@@ -102,7 +102,6 @@ export const notificationsSchema = objectOf(
       description: 'Rules. A receiver without a rule gets no events.',
     }),
   },
-  { default: {} },
 );
 
 export type NotificationsSpec = TypeOf<typeof notificationsSchema>;

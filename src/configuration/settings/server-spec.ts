@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import type { SpecProblem } from '../../kinds/kind.ts';
 import { problemAt, repeats } from '../../kinds/problems.ts';
-import { arrayOf, boolean, choice, integer, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
+import { arrayOf, boolean, choice, integer, objectOf, section, string, type TypeOf } from '../../model/schema-words.ts';
 import { NAME } from '../../kinds/schema.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
 
@@ -39,73 +39,67 @@ const webhookSchema = objectOf('One sender.', {
 export type ServerWebhook = TypeOf<typeof webhookSchema>;
 
 /** JSON Schema of `spec.server` of Settings. */
-export const serverSchema = objectOf(
-  'The HTTP API of the daemon.',
-  {
-    listen: string(
-      'Address and port; port 0 means any free port. Other machines can reach the server only if this is not a loopback address.',
-      {
-        maxLength: 256,
-        pattern: '^([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$',
-        default: LISTEN_DEFAULT,
-        'x-expected': 'address:port, such as 127.0.0.1:7780 or [::]:7780',
-      },
-    ),
-    hosts: arrayOf(
-      string('Host name, without port.', {
-        maxLength: 253,
-        pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$',
-        'x-expected': 'the name of a host, such as portolan.example.com',
-      }),
-      {
-        maxItems: 100,
-        default: [],
-        description: 'Host names that clients use. Addresses and localhost are always accepted.',
-      },
-    ),
-    'tls?': objectOf('Certificate of the server. Absent: plain HTTP.', {
-      certFile: pemFile('the certificate and its chain'),
-      keyFile: pemFile('its private key'),
+export const serverSchema = section('The HTTP API of the daemon.', {
+  listen: string(
+    'Address and port; port 0 means any free port. Other machines can reach the server only if this is not a loopback address.',
+    {
+      maxLength: 256,
+      pattern: '^([A-Za-z0-9.-]+|\\[[0-9A-Fa-f:.]+\\]):[0-9]{1,5}$',
+      default: LISTEN_DEFAULT,
+      'x-expected': 'address:port, such as 127.0.0.1:7780 or [::]:7780',
+    },
+  ),
+  hosts: arrayOf(
+    string('Host name, without port.', {
+      maxLength: 253,
+      pattern: '^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$',
+      'x-expected': 'the name of a host, such as portolan.example.com',
     }),
-    tokens: arrayOf(tokenSchema, {
-      maxItems: 1000,
-      default: [],
-      description: 'Bearer tokens. Without one, only /healthz and /readyz answer.',
-    }),
-    webhooks: arrayOf(webhookSchema, {
+    {
       maxItems: 100,
       default: [],
-      description: 'Senders that may report at /webhooks/<name> that the source has changed.',
+      description: 'Host names that clients use. Addresses and localhost are always accepted.',
+    },
+  ),
+  'tls?': objectOf('Certificate of the server. Absent: plain HTTP.', {
+    certFile: pemFile('the certificate and its chain'),
+    keyFile: pemFile('its private key'),
+  }),
+  tokens: arrayOf(tokenSchema, {
+    maxItems: 1000,
+    default: [],
+    description: 'Bearer tokens. Without one, only /healthz and /readyz answer.',
+  }),
+  webhooks: arrayOf(webhookSchema, {
+    maxItems: 100,
+    default: [],
+    description: 'Senders that may report at /webhooks/<name> that the source has changed.',
+  }),
+  metrics: section('The metrics at /metrics.', {
+    public: boolean('Whether they can be read without a token.', { default: false }),
+  }),
+  maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
+  connectionsPerAddress: integer(
+    'Maximum number of connections of one address. A further connection replaces the oldest one without a complete request. The default is a quarter of the 1024 connections of the server, so that one address cannot use all.',
+    { minimum: 1, maximum: 1024, default: 256 },
+  ),
+  planRequests: integer(
+    'Maximum number of requests to platforms for one plan of the API. The default is the number of requests in 2 minutes, the time limit of a plan, at the default of 50 requests per second.',
+    { minimum: 1, maximum: 1_000_000, default: 6_000 },
+  ),
+  trustedProxies: arrayOf(
+    string('An address or a network.', {
+      maxLength: 49,
+      pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
+      'x-expected': 'an address or a network, such as 10.0.0.0/8',
     }),
-    metrics: objectOf(
-      'The metrics at /metrics.',
-      { public: boolean('Whether they can be read without a token.', { default: false }) },
-      { default: {} },
-    ),
-    maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
-    connectionsPerAddress: integer(
-      'Maximum number of connections of one address. A further connection replaces the oldest one without a complete request. The default is a quarter of the 1024 connections of the server, so that one address cannot use all.',
-      { minimum: 1, maximum: 1024, default: 256 },
-    ),
-    planRequests: integer(
-      'Maximum number of requests to platforms for one plan of the API. The default is the number of requests in 2 minutes, the time limit of a plan, at the default of 50 requests per second.',
-      { minimum: 1, maximum: 1_000_000, default: 6_000 },
-    ),
-    trustedProxies: arrayOf(
-      string('An address or a network.', {
-        maxLength: 49,
-        pattern: '^[0-9A-Fa-f:.]+(/[0-9]{1,3})?$',
-        'x-expected': 'an address or a network, such as 10.0.0.0/8',
-      }),
-      {
-        maxItems: 100,
-        default: [],
-        description: 'Proxies in front of the server, to which connectionsPerAddress does not apply.',
-      },
-    ),
-  },
-  { default: {} },
-);
+    {
+      maxItems: 100,
+      default: [],
+      description: 'Proxies in front of the server, to which connectionsPerAddress does not apply.',
+    },
+  ),
+});
 
 /** The HTTP API of the daemon. */
 export type ServerSettings = TypeOf<typeof serverSchema>;

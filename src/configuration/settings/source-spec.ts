@@ -2,7 +2,7 @@ import { durationMsOf, type DurationText } from '../../model/duration.ts';
 import { addressProblems } from '../addresses.ts';
 import { durationProblems, problemAt } from '../../kinds/problems.ts';
 import type { SpecProblem } from '../../kinds/kind.ts';
-import { arrayOf, choice, integer, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
+import { arrayOf, choice, integer, objectOf, section, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, ONE_LINE, ONE_LINE_PATTERN, SHORT_TIME_PATTERN } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
@@ -11,7 +11,7 @@ import { filePath, secretReference } from '../platform/spec.ts';
 const SOURCE_URL_PATTERN =
   '^(https?://[A-Za-z0-9.:\\[\\]-]+(/[A-Za-z0-9._~%+/-]*)?|ssh://([A-Za-z0-9._-]+@)?[A-Za-z0-9.:\\[\\]-]+/[A-Za-z0-9._~%+/-]*|file:///[A-Za-z0-9._~%+/-]*)$';
 
-const signaturesSchema = objectOf(
+const signaturesSchema = section(
   'The required signature of a commit that --revision or the daemon reads. Plain files have no signature.',
   {
     by: choice(
@@ -24,13 +24,12 @@ const signaturesSchema = objectOf(
       { minLength: 2, maxLength: 4096, pattern: ONE_LINE_PATTERN, 'x-expected': 'an absolute path' },
     ),
   },
-  { default: {} },
 );
 
 /** The required signature of a commit. */
 export type SignaturePolicy = TypeOf<typeof signaturesSchema>;
 
-const limitsSchema = objectOf(
+const limitsSchema = section(
   'Limits of a source. A few small trees can expand to more folders than a machine can store, and a small file can take hundreds of times its size to parse. The daemon reads and parses in a thread with these limits. A commit that exceeds a limit is rejected, and the daemon keeps running the commit before it. After heapMib or timeout was exceeded, the same commit is read again only on `portolan sync`, with other limits or with another version of Portolan.',
   {
     folders: integer(
@@ -63,7 +62,6 @@ const limitsSchema = objectOf(
       { default: '2m' },
     ),
   },
-  { default: {} },
 );
 
 /** The limits of a source. A commit that exceeds one is rejected; the daemon keeps running the commit before it. */
@@ -95,45 +93,41 @@ const credentialsSchema = objectOf(
 export type SourceCredentials = TypeOf<typeof credentialsSchema>;
 
 /** JSON Schema of `spec.source` of Settings. */
-export const sourceSchema = objectOf(
-  'The source that the daemon reads manifests from, and its limits.',
-  {
-    'url?': string('Repository that the daemon fetches. Absent: a checkout or folder on this machine.', {
-      pattern: SOURCE_URL_PATTERN,
-      maxLength: 2048,
-      'x-expected':
-        'https://host/path, ssh://git@host/path or file:///path (http:// only to this machine), without password or query',
-    }),
-    'ref?': string('Branch, tag or commit. Default: HEAD.', {
-      minLength: 1,
-      maxLength: 250,
-      pattern: '^[^-\\s][^\\s]*$',
-      'x-expected': 'a branch, tag or commit',
-    }),
-    paths: arrayOf(string('A folder or file.', { minLength: 1, maxLength: 4096, ...ONE_LINE }), {
-      maxItems: 1000,
-      default: [],
-      description:
-        'With url: folders and files in the repository; empty: all. Without url: the folders and files that every command without -f reads, relative to its working directory.',
-    }),
-    interval: duration('Interval at which the source is checked for changes, ± 10 %, even without a notification.', {
-      default: '60s',
-    }),
-    debounce: string<DurationText>('Delay between the first sign of a change and the reading of the source.', {
-      pattern: SHORT_TIME_PATTERN,
-      maxLength: 8,
-      default: '100ms',
-      'x-expected': 'a short time such as 100ms or 2s',
-    }),
-    'credentials?': credentialsSchema,
-    'tls?': objectOf('The certificates to trust for url.', {
-      'caFile?': filePath('PEM file with the certificates to trust instead of those of the system.'),
-    }),
-    signatures: signaturesSchema,
-    limits: limitsSchema,
-  },
-  { default: {} },
-);
+export const sourceSchema = section('The source that the daemon reads manifests from, and its limits.', {
+  'url?': string('Repository that the daemon fetches. Absent: a checkout or folder on this machine.', {
+    pattern: SOURCE_URL_PATTERN,
+    maxLength: 2048,
+    'x-expected':
+      'https://host/path, ssh://git@host/path or file:///path (http:// only to this machine), without password or query',
+  }),
+  'ref?': string('Branch, tag or commit. Default: HEAD.', {
+    minLength: 1,
+    maxLength: 250,
+    pattern: '^[^-\\s][^\\s]*$',
+    'x-expected': 'a branch, tag or commit',
+  }),
+  paths: arrayOf(string('A folder or file.', { minLength: 1, maxLength: 4096, ...ONE_LINE }), {
+    maxItems: 1000,
+    default: [],
+    description:
+      'With url: folders and files in the repository; empty: all. Without url: the folders and files that every command without -f reads, relative to its working directory.',
+  }),
+  interval: duration('Interval at which the source is checked for changes, ± 10 %, even without a notification.', {
+    default: '60s',
+  }),
+  debounce: string<DurationText>('Delay between the first sign of a change and the reading of the source.', {
+    pattern: SHORT_TIME_PATTERN,
+    maxLength: 8,
+    default: '100ms',
+    'x-expected': 'a short time such as 100ms or 2s',
+  }),
+  'credentials?': credentialsSchema,
+  'tls?': objectOf('The certificates to trust for url.', {
+    'caFile?': filePath('PEM file with the certificates to trust instead of those of the system.'),
+  }),
+  signatures: signaturesSchema,
+  limits: limitsSchema,
+});
 
 export type SourceSpec = TypeOf<typeof sourceSchema>;
 export type SourceSettings = Loaded<SourceSpec>;

@@ -10,27 +10,19 @@ export const storeDeclaration: KindDeclaration<StoreSpec> = {
   effects: [],
   specSchema: storeSchema,
   examples: [
-    documentOf(
-      'Store',
-      { name: 'main' },
-      {
-        url: 'https://store.example.com',
-        domain: 'market-1',
-        type: 'rainstore',
-        accessKey: { env: 'STORE_ACCESS_KEY' },
-      },
-    ),
-    documentOf(
-      'Store',
-      { name: 'lab' },
-      {
-        url: 'http://store.lab.example.com',
-        domain: 'market-1',
-        type: 'rainstore',
-        accessKey: { file: '/run/secrets/store-key' },
-        allowPlainHttp: true,
-      },
-    ),
+    documentOf('Store', 'main', {
+      url: 'https://store.example.com',
+      domain: 'market-1',
+      type: 'rainstore',
+      accessKey: { env: 'STORE_ACCESS_KEY' },
+    }),
+    documentOf('Store', 'lab', {
+      url: 'http://store.lab.example.com',
+      domain: 'market-1',
+      type: 'rainstore',
+      accessKey: { file: '/run/secrets/store-key' },
+      allowPlainHttp: true,
+    }),
   ],
   check: checkStore,
 };

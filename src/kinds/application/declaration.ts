@@ -16,22 +16,14 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
   effects: applicationEffects,
   specSchema: applicationSchema,
   examples: [
-    documentOf(
-      'Application',
-      { name: 'shop', labels: { env: 'prod' } },
-      { team: 'team-a', region: 'region-1', appId: 42 },
-    ),
-    documentOf(
-      'Application',
-      { name: 'shop' },
-      {
-        platform: 'default',
-        team: 'team-a',
-        region: 'region-1',
-        app: 'shop',
-        health: [{ series: 'request_time', component: 'shop-web', over: '5m', min: 1, max: 250 }],
-      },
-    ),
+    documentOf('Application', 'shop', { team: 'team-a', region: 'region-1', appId: 42 }, { env: 'prod' }),
+    documentOf('Application', 'shop', {
+      platform: 'default',
+      team: 'team-a',
+      region: 'region-1',
+      app: 'shop',
+      health: [{ series: 'request_time', component: 'shop-web', over: '5m', min: 1, max: 250 }],
+    }),
   ],
   references: { 'spec.platform': 'Platform' },
   identities: applicationIdentities,

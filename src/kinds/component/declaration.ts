@@ -20,29 +20,21 @@ export const componentDeclaration: KindDeclaration<ComponentSpec> = {
   effects: componentEffects,
   specSchema: componentSchema,
   examples: [
-    documentOf(
-      'Component',
-      { name: 'shop-web' },
-      {
-        application: 'shop',
-        serviceId: '6f3c1d5e8a9b40c7a2e4d6f8091b3c5d',
-        serviceName: 'shop-web',
-        ports: [
-          { port: 8080, protocol: 'http', alias: 'WEB', inner: true, outer: true },
-          { port: 9000, protocol: 'grpc', alias: 'RPC', inner: true, outer: false },
-        ],
-        unlistedPorts: 'keep',
-      },
-    ),
-    documentOf(
-      'Component',
-      { name: 'shop-db' },
-      {
-        application: 'shop',
-        from: { install: 'shop-db', component: 'mysql' },
-        ports: [{ port: 3306, protocol: 'mysql', alias: 'DB', inner: true, outer: false }],
-      },
-    ),
+    documentOf('Component', 'shop-web', {
+      application: 'shop',
+      serviceId: '6f3c1d5e8a9b40c7a2e4d6f8091b3c5d',
+      serviceName: 'shop-web',
+      ports: [
+        { port: 8080, protocol: 'http', alias: 'WEB', inner: true, outer: true },
+        { port: 9000, protocol: 'grpc', alias: 'RPC', inner: true, outer: false },
+      ],
+      unlistedPorts: 'keep',
+    }),
+    documentOf('Component', 'shop-db', {
+      application: 'shop',
+      from: { install: 'shop-db', component: 'mysql' },
+      ports: [{ port: 3306, protocol: 'mysql', alias: 'DB', inner: true, outer: false }],
+    }),
   ],
   references: { 'spec.application': 'Application', 'spec.from.install': 'StoreInstall' },
   check: checkComponent,

@@ -31,22 +31,19 @@ export const storeInstallDeclaration: KindDeclaration<StoreInstallSpec> = {
   effects: installEffects,
   specSchema: storeInstallSchema,
   examples: [
-    documentOf(
-      'StoreInstall',
-      { name: 'shop-db' },
-      {
-        application: 'shop',
-        store: 'main',
-        model: { id: '0a1b2c', version: '8.0.36' },
-        build: true,
-        wait: { for: 'running', timeout: '10m' },
-      },
-    ),
-    documentOf(
-      'StoreInstall',
-      { name: 'shop-db-copy' },
-      { application: 'shop', store: 'main', model: { id: '0a1b2c', version: '8.0.36' }, allowSecondCopy: true },
-    ),
+    documentOf('StoreInstall', 'shop-db', {
+      application: 'shop',
+      store: 'main',
+      model: { id: '0a1b2c', version: '8.0.36' },
+      build: true,
+      wait: { for: 'running', timeout: '10m' },
+    }),
+    documentOf('StoreInstall', 'shop-db-copy', {
+      application: 'shop',
+      store: 'main',
+      model: { id: '0a1b2c', version: '8.0.36' },
+      allowSecondCopy: true,
+    }),
   ],
   references: { 'spec.application': 'Application', 'spec.store': 'Store' },
   check: checkStoreInstall,
