@@ -1,7 +1,6 @@
 import {
   type ComponentMonitor,
   type ComponentSeries,
-  monitorDataTable,
   monitoredTable,
   type MonitorItem,
   monitorItemTable,
@@ -14,7 +13,6 @@ import { recordReader } from './record-fields.ts';
 
 const monitoredOf = recordReader(monitoredTable);
 const monitorItemOf = recordReader(monitorItemTable);
-const monitorDataOf = recordReader(monitorDataTable);
 const labelsOf = recordReader(seriesTable);
 
 /** Decodes the monitoring history. It contains only components with the performance plug-in. */
@@ -35,7 +33,6 @@ function itemOf(fields: Fields): MonitorItem {
   const data = (fields.raw('data') ?? null) === null ? undefined : fields.record('data');
   return {
     ...monitorItemOf(fields),
-    ...(data === undefined ? { resultType: null } : monitorDataOf(data)),
     series: data?.records('result').map(seriesOf) ?? [],
   };
 }

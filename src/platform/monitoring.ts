@@ -106,7 +106,6 @@ async function regionMonitors(
       items: items.map((name, index) => ({
         name,
         status: 'success',
-        resultType: 'matrix',
         series: (byItem[index]?.get(serviceId) ?? []).map(({ samples }): MonitorSeries => ({ samples })),
       })),
     }));

@@ -1,5 +1,4 @@
 import { recordOf, recordsOf } from './envelope.ts';
-import type { WireJson, WireObject } from './transport.ts';
 import { type Fields, isId, isRecord, withoutKeys } from './fields.ts';
 
 /** The value of a field, by its type in a table. */
@@ -14,14 +13,12 @@ interface Values {
   code: string;
   port: number;
   flag: boolean;
-  /** Any number, also with a fraction. */
-  number: number;
   /** A text or a list in answers; decoded to JSON text. */
   rewrites: string;
 }
 
 type StrictType = 'id' | 'text' | 'integer' | 'decimal' | 'code' | 'port' | 'flag';
-type LenientType = 'id' | 'text' | 'texts' | 'number' | 'flag' | 'rewrites';
+type LenientType = 'id' | 'text' | 'texts' | 'flag' | 'rewrites';
 
 /** One field of a record in answers. */
 export interface RecordField<Value> {
@@ -102,18 +99,6 @@ export function listDecoder<Decoded>(
   return (json, where) => recordsOf(json, where).map(read);
 }
 
-/** Returns a body with values under the documented names of their fields. */
-export function recordBody<Decoded>(
-  table: RecordTable<Decoded>,
-  values: Partial<Decoded & Readonly<Record<string, WireJson>>>,
-): WireObject {
-  const entries = Object.entries(table) as readonly [string, RecordField<unknown>][];
-  const given = values as Readonly<Record<string, WireJson | undefined>>;
-  return Object.fromEntries(
-    entries.flatMap(([name, { wire }]) => (given[name] === undefined ? [] : [[wire.at(-1) ?? name, given[name]]])),
-  );
-}
-
 /** Returns the name that the record has; otherwise the last one, which is the documented name. */
 function presentName(fields: Fields, names: readonly [string, ...string[]]): string {
   if (names.length === 1) return names[0];
@@ -130,8 +115,6 @@ const words: Readonly<Record<StrictType, string>> = {
   flag: 'true or false',
 };
 
-const DECIMAL = /^-?\d{1,15}(?:\.\d{1,15})?$/;
-
 /** Readers of displayed fields; null: the value is absent or of another type. */
 const lenient: Readonly<Record<LenientType, (value: unknown) => unknown>> = {
   id: (value) => {
@@ -140,10 +123,6 @@ const lenient: Readonly<Record<LenientType, (value: unknown) => unknown>> = {
   },
   text: textOf,
   texts: (value) => (Array.isArray(value) ? value.filter((item) => typeof item === 'string').map(withoutKeys) : null),
-  number: (value) => {
-    if (typeof value === 'string' && DECIMAL.test(value)) return Number(value);
-    return typeof value === 'number' && Number.isFinite(value) ? value : null;
-  },
   flag: (value) => (typeof value === 'boolean' ? value : null),
   rewrites: rewritesOf,
 };

@@ -19,7 +19,6 @@ import {
 import {
   applicationTable,
   componentTable,
-  monitorDataTable,
   monitoredTable,
   monitorItemTable,
   regionTable,
@@ -46,7 +45,6 @@ const columns = [
   'shown id',
   'shown text',
   'shown texts',
-  'shown number',
   'shown flag',
   'shown rewrites',
 ] as const;
@@ -56,23 +54,23 @@ const columns = [
  * `n` as a number, `m` with the key in it removed, `e` as an empty JSON list.
  */
 const matrix: readonly (readonly [name: string, value: unknown, verdicts: string])[] = [
-  ['missing', MISSING, '------- ------'],
-  ['null', null, '------- ------'],
-  ['empty text', '', '-=xx=xx -=---='],
-  ['words', 'two words', 'x=xx=xx -=---='],
-  ['an integer as text', '7', '==xn=xx ==-n-='],
-  ['a padded integer as text', '007', '==xx=xx ==-n-='],
-  ['a fraction as text', '23.4375', 'x=xx=xx -=-n-='],
-  ['an integer', 7, 'xx==s=x ss-=-s'],
-  ['a number that is no port', 70_000, 'xx==sxx ss-=-s'],
-  ['a fraction', 23.4375, 'xxxxxxx -s-=-s'],
-  ['a number that is no integer any more', 1e300, 'xxxxxxx -s-=-s'],
-  ['true', true, 'xxxxxx= -s--=s'],
-  ['true as text', 'true', '==xx=xx ==---='],
-  ['a path', '../x', 'x=xx=xx -=---='],
-  ['a key', PEM, 'xmxxmxx -m---m'],
-  ['a list', ['a', 1, PEM], 'xxxxxxx --m--e'],
-  ['a record', { a: 1 }, 'xxxxxxx ------'],
+  ['missing', MISSING, '------- -----'],
+  ['null', null, '------- -----'],
+  ['empty text', '', '-=xx=xx -=--='],
+  ['words', 'two words', 'x=xx=xx -=--='],
+  ['an integer as text', '7', '==xn=xx ==--='],
+  ['a padded integer as text', '007', '==xx=xx ==--='],
+  ['a fraction as text', '23.4375', 'x=xx=xx -=--='],
+  ['an integer', 7, 'xx==s=x ss--s'],
+  ['a number that is no port', 70_000, 'xx==sxx ss--s'],
+  ['a fraction', 23.4375, 'xxxxxxx -s--s'],
+  ['a number that is no integer any more', 1e300, 'xxxxxxx -s--s'],
+  ['true', true, 'xxxxxx= -s-=s'],
+  ['true as text', 'true', '==xx=xx ==--='],
+  ['a path', '../x', 'x=xx=xx -=--='],
+  ['a key', PEM, 'xmxxmxx -m--m'],
+  ['a list', ['a', 1, PEM], 'xxxxxxx --m-e'],
+  ['a record', { a: 1 }, 'xxxxxxx -----'],
 ];
 
 /** undefined: the value is rejected. */
@@ -111,7 +109,6 @@ const good: Readonly<Record<string, unknown>> = {
   code: '1',
   port: 80,
   flag: true,
-  number: 1.5,
   rewrites: '[]',
 };
 
@@ -167,11 +164,6 @@ const records: readonly (readonly [string, Table, Decode])[] = [
     (metric) => bare((json) => decodeSeries(json, where)[0])({ data: { result: [{ metric, values: [] }] } }),
   ],
   ['a monitoring item', monitorItemTable, (record) => itemOf(monitored([{ ...record, data: null }]))],
-  [
-    'monitoring data',
-    monitorDataTable,
-    (record) => itemOf(monitored([{ monitor_item: 'm', data: { ...record, result: [] } }])),
-  ],
 ];
 
 function sample(table: object): Record<string, unknown> {
@@ -217,7 +209,7 @@ test('every field of every record, with every type of value, has the verdict of 
     if (field.need === 'shown') expect(expected, `${at} makes nothing unmanageable`).toBeDefined();
     decided += 1;
   }
-  expect(decided).toBeGreaterThan(2_000);
+  expect(decided).toBeGreaterThan(800);
 });
 
 test('a field that no table names changes nothing, whatever it holds', () => {
@@ -238,7 +230,7 @@ test('no table reads a key, a certificate or a token', () => {
 
 test('an application is read whose detail the platform could not serialize', () => {
   const { body } = recordedSecond('application with a component of 100 MiB').response;
-  expect(decodeApplication(body, where)).toMatchObject({ appId: 3, usedCpuMillis: 23.4375, componentCount: 1 });
+  expect(decodeApplication(body, where)).toMatchObject({ appId: 3, componentCount: 1 });
   const usual = recordedExchange('application detail').response.body as Record<string, unknown>;
   expect(Object.keys(body as object).sort()).toEqual(Object.keys(usual).sort());
 });

@@ -180,18 +180,9 @@ export const ruleTable = {
   protocol: decides('protocol', 'text', ''),
   type: decides('type', 'integer', null),
   outer: decides('is_outer_service', 'flag', false),
-  rowId: shown('ID', 'number', null),
-  isSenior: shown('is_senior', 'flag', null),
-  domainType: shown('domain_type', 'text', null),
   pathRewrite: shown('path_rewrite', 'flag', null),
   rewrites: shown('rewrites', 'rewrites', null),
-  regionId: shown('region_id', 'id', null),
-  tenantId: shown('tenant_id', 'id', null),
   componentAlias: shown('service_name', 'text', null),
-  componentName: shown('service_alias', 'text', null),
-  team: shown('team_name', 'text', null),
-  region: shown('region_name', 'text', null),
-  appId: shown('app_id', 'number', null),
 };
 
 /** A rule; never without an id: a blank record decodes to "absent". `type` 0: made by the platform when outer was opened. */

@@ -18,20 +18,15 @@ export const installedTable = {
   reportedVersion: decides('current_version', 'text', null),
   marketName: decides('market_name', 'text', null),
   installGroupId: decides('upgrade_group_id', 'integer', null),
-  upgradeVersions: shown('upgrade_versions', 'texts', []),
   name: shown('app_model_name', 'text', null),
 };
 
 /** An installed model; two copies are two equal entries. `reportedVersion` stays old after an upgrade. */
 export type InstalledModel = Decoded<typeof installedTable>;
 
-/** The fields of an install's answer; its components have their own table. */
+/** The field of an install's answer; its components have their own table. */
 export const installTable = {
   appId: decides('ID', 'decimal'),
-  enterpriseId: shown('enterprise_id', 'id', ''),
-  teamId: shown('team_id', 'id', ''),
-  note: shown('note', 'text', ''),
-  region: shown('region_name', 'text', ''),
 };
 
 export type InstallRecord = Decoded<typeof installTable> & {

@@ -20,7 +20,7 @@ import type { Answer } from '../../../src/platform/answer.ts';
 import { writeAddress } from '../../../src/platform/address.ts';
 import type { ClassifierRow, WriteEvidence } from '../../../src/platform/verdict.ts';
 import { type AppAddress, defineWrite, NO_EVIDENCE } from '../../../src/platform/writes.ts';
-import { decides, recordBody, recordReader, type RecordTable } from '../../../src/platform/record-fields.ts';
+import { decides, recordReader, type RecordTable } from '../../../src/platform/record-fields.ts';
 
 /** A kind that the program does not have: a line of text that an application shows to its visitors. */
 export interface BannerSpec {
@@ -123,7 +123,7 @@ const createBanner = defineWrite<Words & Pick<OfBanner, 'app'>>('createBanner', 
   class: 'duplicate-rejecting',
   request: ({ app, title, text }) => ({
     path: writeAddress(app, 'banners'),
-    body: recordBody(table, { title, text }),
+    body: { title, text_body: text },
   }),
   evidence: shownBanner,
   rows,
@@ -134,7 +134,7 @@ const updateBanner = defineWrite<Words & OfBanner>('updateBanner', {
   class: 'target-state',
   request: ({ app, id, title, text }) => ({
     path: writeAddress(app, 'banners', id),
-    body: recordBody(table, { title, text }),
+    body: { title, text_body: text },
   }),
   evidence: shownBanner,
   rows,
