@@ -32,7 +32,8 @@ export function nameOf(
   description = `metadata.name of the ${kind} document.`,
   rules: Rules = {},
 ): Schema<string> {
-  return string(description, { ...NAME, ...rules, 'x-expected': `the name of a ${kind}` });
+  const article = /^[AEIOU]/.test(kind) ? 'an' : 'a';
+  return string(description, { ...NAME, ...rules, 'x-expected': `the name of ${article} ${kind}` });
 }
 
 /** `30s`, `10m`, `1h30m`. It has no look-ahead, so that an empty text and `1m1h` fail in linear time. */

@@ -15,11 +15,11 @@ export const EXIT = {
   changesPending: 2,
   /** Manifests, configuration or arguments invalid. */
   invalid: 3,
-  /** A guard or an unresolved intent requires manual action. */
+  /** A safety rule stopped the plan, or a write is in doubt; a person must decide. */
   held: 4,
   /** The platform cannot be reached or refuses the credentials. */
   unreachable: 5,
-  /** Another controller holds the ledger. */
+  /** Another process uses the ledger. */
   locked: 6,
   /** Ended by a signal. Requests in flight are recorded. */
   interrupted: 130,
@@ -33,9 +33,9 @@ export const EXIT_MEANINGS: Readonly<Record<ExitCode, string>> = {
   1: 'something failed',
   2: 'changes pending, only with --detailed-exitcode',
   3: 'manifests, configuration or arguments invalid',
-  4: 'held: a guard or an unresolved intent requires manual action',
+  4: 'held: a safety rule stopped the plan, or a write is in doubt; a person must decide',
   5: 'the platform cannot be reached or refuses the credentials',
-  6: 'another controller holds the ledger',
+  6: 'another process uses the ledger',
   130: 'interrupted; what was in flight is recorded',
 };
 
