@@ -70,16 +70,7 @@ function toWrite(step: ComponentStep, { app }: CallContext): WriteRequest {
   const { serviceId, port } = step;
   switch (step.type) {
     case 'add_port':
-      return addPort({
-        app,
-        serviceId,
-        port: {
-          port,
-          protocol: step.protocol,
-          inner: step.inner,
-          ...(step.alias === undefined ? {} : { alias: step.alias }),
-        },
-      });
+      return addPort({ app, serviceId, port: step });
     case 'open_inner':
     case 'close_inner':
     case 'open_outer':

@@ -119,7 +119,7 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
       `this server does not list rules, so nothing is closed or deleted (to let go of the port: portolan ledger forget ${row.uid} --reason "…")`,
     );
   }
-  const wanted = closes ? manifestsOf(context, live.port).map(({ id }) => id) : [];
+  const wanted = closes ? manifestsOf(context.resource.name, context.siblings, live.port).map(({ id }) => id) : [];
   if (wanted.length > 0) {
     draft.holds.push({
       code: 'prune/port-wanted',

@@ -134,7 +134,11 @@ function changePort(portCase: PortCase, live: PortRecord): PortDifference {
   return { steps, holds: [], expects, unchangedFields: countUnchanged(spec, live) };
 }
 
-function closeOuter({ serviceId, rules, rulesAlong }: PortCase, live: PortRecord, temporary: boolean): Proposal {
+export function closeOuter(
+  { serviceId, rules, rulesAlong }: Pick<PortCase, 'serviceId' | 'rules' | 'rulesAlong'>,
+  live: PortRecord,
+  temporary: boolean,
+): Proposal {
   const { port } = live;
   return {
     ...proposal(serviceId, port),
@@ -149,7 +153,7 @@ function closeOuter({ serviceId, rules, rulesAlong }: PortCase, live: PortRecord
   };
 }
 
-function innerStep(serviceId: string, port: number, opens: boolean, after: readonly string[]): Proposal {
+export function innerStep(serviceId: string, port: number, opens: boolean, after: readonly string[]): Proposal {
   const type = opens ? 'open_inner' : 'close_inner';
   return {
     ...proposal(serviceId, port),

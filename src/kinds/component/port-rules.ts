@@ -53,7 +53,7 @@ export function wantedRules(
     ...rulesOf(rules, serviceId, port).flatMap((rule) => [rule.ruleId, ruleKey(rule)]),
     ...(rules.readable ? [] : rulesOnRecord(sources.ledgerView, serviceId, port).map(({ naturalKey }) => naturalKey)),
   ]);
-  return manifestsOf(sources, port).flatMap(({ id, spec }) => {
+  return manifestsOf(sources.resource.name, sources.siblings, port).flatMap(({ id, spec }) => {
     const exists = there.has(ruleKey({ ...spec, serviceId })) || idsOf(sources, id).some((ruleId) => there.has(ruleId));
     return exists ? [`${spec.domain}${spec.path} (${id})`] : [];
   });
@@ -67,22 +67,25 @@ export function silentRules(
   port: number,
 ): readonly string[] {
   const inactive = rulesOf(rules, serviceId, port).filter((rule) => !rule.outer);
-  const healed = manifestsOf(sources, port).filter(
-    ({ annotations: { 'portolan/reconcile': mode } }) => mode === undefined || mode === 'heal',
-  );
+  const healed = manifestsOf(sources.resource.name, sources.siblings, port).filter(isHealed);
   const ours = new Set(healed.flatMap(({ id }) => idsOf(sources, id)));
   return inactive.flatMap(({ ruleId }) => (ours.has(ruleId) ? [ruleId] : []));
 }
 
-/** Returns the manifests of rules that lead to a port. */
+function isHealed({ annotations: { 'portolan/reconcile': mode } }: Resource): boolean {
+  return mode === undefined || mode === 'heal';
+}
+
+/** Returns the manifests of rules that lead to a port of a component. @param component `metadata.name` of its manifest. */
 export function manifestsOf(
-  { resource, siblings }: Pick<RuleSources, 'resource' | 'siblings'>,
+  component: string,
+  siblings: DesiredState,
   port: number,
 ): readonly Resource<HttpGatewayRuleSpec>[] {
   return [...siblings.values()].flatMap((sibling) => {
     if (sibling.kind !== 'HttpGatewayRule') return [];
     const rule = sibling as Resource<HttpGatewayRuleSpec>;
-    return rule.spec.component === resource.name && rule.spec.port === port ? [rule] : [];
+    return rule.spec.component === component && rule.spec.port === port ? [rule] : [];
   });
 }
 
@@ -121,18 +124,14 @@ export function openingRule(port: {
   if (!rules.readable || spec.outer !== true || live?.outer === true) return undefined;
   if ((spec.protocol ?? live?.protocol) !== 'http') return undefined;
   if (rules.value.some((rule) => rule.serviceId === serviceId && rule.port === spec.port)) return undefined;
-  const candidates: ResourceId[] = [];
   const isListed = (id: string): boolean => rules.value.some(({ ruleId }) => ruleId === id);
-  for (const sibling of port.siblings.values()) {
-    if (sibling.kind !== 'HttpGatewayRule') continue;
-    const rule = sibling.spec as HttpGatewayRuleSpec;
-    if (rule.component !== port.component || rule.port !== spec.port) continue;
-    // An update that leads a rule here does not open the port.
-    if (rulesOfResource(port.ledgerView, sibling.id).some((id) => isListed(id))) continue;
-    const mode = sibling.annotations['portolan/reconcile'];
-    if (mode === undefined || mode === 'heal') candidates.push(sibling.id);
-  }
-  return candidates.sort()[0];
+  // An update that leads a rule here does not open the port.
+  const isUpdated = (id: ResourceId): boolean => rulesOfResource(port.ledgerView, id).some(isListed);
+  const candidates = manifestsOf(port.component, port.siblings, spec.port).filter(isHealed);
+  return candidates
+    .map(({ id }) => id)
+    .filter((id) => !isUpdated(id))
+    .sort()[0];
 }
 
 /** Returns the ids of rules that are recorded for a manifest. */

@@ -4,8 +4,8 @@ import { nameOfKey } from '../http-gateway-rule/asserted.ts';
 import { type Difference, holding, type HoldProposal, noDifference, noting, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentContext, ComponentProposal, ObservedContext } from './live.ts';
 import { restoration } from './owed.ts';
-import { change, proposal, stepKey } from './port-diff.ts';
-import { closingEffects, ruleEffect, rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
+import { change, closeOuter, innerStep, proposal, stepKey } from './port-diff.ts';
+import { ruleEffect, rulesAlong, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { componentKey, type ComponentStep, portKey } from './steps.ts';
 
 type Unlisted = Pick<Difference<ComponentStep>, 'steps' | 'holds' | 'notes'>;
@@ -93,32 +93,25 @@ export function removalSteps(
   const steps: ComponentProposal[] = [];
   const { port } = live;
   const takesAlong = rulesAlong(rules, ledgerView, serviceId, port);
-  const base = { ...proposal(serviceId, port), prune: true } as const;
   if (live.outer) {
     steps.push({
-      ...base,
-      key: stepKey(port, 'close_outer'),
-      step: { type: 'close_outer', serviceId, port },
+      ...closeOuter({ serviceId, rules, rulesAlong: takesAlong }, live, false),
       summary: `close outer access of unlisted port ${port}`,
-      changes: [change(port, 'outer', true, false)],
-      effects: closingEffects(rules, serviceId, live),
-      takesAlong,
+      prune: true,
     });
   }
   if (live.inner) {
     steps.push({
-      ...base,
-      key: stepKey(port, 'close_inner'),
-      step: { type: 'close_inner', serviceId, port },
+      ...innerStep(serviceId, port, false, live.outer ? ['close_outer'] : []),
       summary: `close inner access of unlisted port ${port}`,
-      changes: [change(port, 'inner', true, false)],
-      after: steps.map((step) => step.key),
+      prune: true,
     });
   }
   if (deletes) {
     const former: JsonObject = { protocol: live.protocol, alias: live.alias };
     steps.push({
-      ...base,
+      ...proposal(serviceId, port),
+      prune: true,
       verb: 'delete',
       key: stepKey(port, 'delete_port'),
       step: { type: 'delete_port', serviceId, port },

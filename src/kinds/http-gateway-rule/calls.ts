@@ -39,15 +39,14 @@ import {
 } from '../reconciled.ts';
 import { assumedMark, assuming, hiddenFields, openedMark, plain, readableFields, removalMarks } from './asserted.ts';
 import { type CertificateView, wantsCertificate } from './certificate.ts';
-import { isNone, type RuleField, ruleFields } from './fields.ts';
+import { isNone, ruleFields, updatedFields, wishWith } from './fields.ts';
 import { ruleRows } from './identity.ts';
 import type { RuleLive } from './live.ts';
 import { absence, comparedAgain, madeBy, resolveUpdate, unrecorded } from './made-by.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import { observeWithdrawal } from './withdrawn.ts';
 import { mayBeRecreated } from './recreate.ts';
 import { type CreatedAgain, ruleKey, type RuleStep, type RuleWish } from './steps.ts';
-import { shownById } from './withdrawn.ts';
+import { observeWithdrawal, shownById } from './withdrawn.ts';
 
 async function observe({
   resource,
@@ -162,11 +161,8 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
     case 'create':
       return createRule({ app, rule: { ...fieldsOf(step.rule), ...(step.open ? { open: true } : {}) } });
     case 'update':
-    case 'restore': {
-      // Without the fields that an update ignores or answers with 500.
-      const rule = fieldsOf(step.rule, ({ change }) => change !== 'recreate-or-hold');
-      return updateRule({ app, ruleId: step.ruleId, rule });
-    }
+    case 'restore':
+      return updateRule({ app, ruleId: step.ruleId, rule: fieldsOf(step.rule, updatedFields) });
     case 'recreate':
       // The rule is deleted only if the request that recreates it is valid.
       writeRequest(createRule({ app, rule: fieldsOf(step.rule) }));
@@ -183,10 +179,8 @@ function toWrite(step: RuleStep, { app }: CallContext): WriteRequest {
 }
 
 /** Returns the fields to send. The platform refuses null and "", and takes certificate 0 for none: these are left out. */
-function fieldsOf(rule: RuleWish, isSent: (field: RuleField) => boolean = () => true): RuleFields {
-  const { serviceId, port, domain, path } = rule;
-  const fields = ruleFields.filter((field) => isSent(field) && !isNone(field, rule[field.name]));
-  return { serviceId, port, domain, path, ...Object.fromEntries(fields.map(({ name }) => [name, rule[name]])) };
+function fieldsOf(rule: RuleWish, fields = ruleFields): RuleFields {
+  return wishWith(rule, fields, (field) => (isNone(field, rule[field.name]) ? undefined : rule[field.name]));
 }
 
 function applied(

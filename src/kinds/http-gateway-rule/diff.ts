@@ -197,7 +197,7 @@ function createRule(context: ObservedContext, mine?: OwnedObject): Difference<Ru
     port: spec.port,
     domain: spec.domain,
     path: spec.path,
-    ...Object.fromEntries(asserted(spec).map((field) => [field.name, field.want(spec)])),
+    ...assertedFields(spec),
   };
   const taken = { rule: where(spec), mine, ruleId: undefined };
   const step: StepProposal<RuleStep> = {

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from '../component/wire.ts';
-import type { RuleRecord } from './wire.ts';
+import { hasRewrites, type RuleRecord } from './wire.ts';
 import { isDefault } from '../component/export.ts';
 import type { ExportContext, Exported, ExportedDocument, Remark } from '../export.ts';
 import { where } from './asserted.ts';
@@ -83,7 +83,7 @@ function documentOf(context: ExportContext, component: string, rule: RuleRecord)
     remarks.push({ at: [], text: "The platform's default rule, made when outer access was opened." });
   if (portOf(context, rule)?.outer !== true)
     remarks.push({ at: [], text: 'Outer access of its port is closed: it does not answer requests now.' });
-  if (!isNothing(rule.rewrites))
+  if (hasRewrites(rule))
     remarks.push({ at: [], text: 'It has rewrites, which a manifest cannot express. They stay unchanged.' });
   const { path } = rule;
   const preferred = `${rule.domain.replace(/^\*/, 'any')}${path === '/' ? '' : `-${path.replaceAll('/', '-')}`}`;
@@ -151,10 +151,6 @@ function schemaAt(path: string): JsonObject | undefined {
   for (const step of path.split('.'))
     schema = (schema?.['properties'] as Record<string, JsonObject> | undefined)?.[step];
   return schema;
-}
-
-function isNothing(rewrites: string | null): boolean {
-  return rewrites === null || rewrites === '' || rewrites === '[]';
 }
 
 function byKey(left: RuleRecord, right: RuleRecord): number {

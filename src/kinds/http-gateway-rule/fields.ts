@@ -3,6 +3,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import { SECRET_MASK } from '../../model/secret.ts';
 import type { ReadBack } from '../field-effects.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
+import type { RuleAddress, RuleWish } from './steps.ts';
 import { type ManagedField, type RuleRecord, sentFields } from './wire.ts';
 
 /** A field that a manifest manages. */
@@ -59,6 +60,19 @@ export function isMasked(value: Json | undefined): boolean {
 export function isNone({ none }: RuleField, value: Json | undefined): boolean {
   return isEmpty(value) || value === none;
 }
+
+/** Returns a whole record: the address of a rule, and the fields that have a value. */
+export function wishWith(
+  { serviceId, port, domain, path }: Omit<RuleAddress, 'protocol'>,
+  fields: readonly RuleField[],
+  valueOf: (field: RuleField) => Json | undefined,
+): RuleWish {
+  const values = fields.map((field) => [field.name, valueOf(field)] as const);
+  return { serviceId, port, domain, path, ...Object.fromEntries(values.filter(([, value]) => value !== undefined)) };
+}
+
+/** The fields that an update sends: the server ignores the others, or answers with 500. */
+export const updatedFields = ruleFields.filter(({ change }) => change !== 'recreate-or-hold');
 
 function isEmpty(value: Json | undefined): boolean {
   return value === undefined || value === '' || value === null;

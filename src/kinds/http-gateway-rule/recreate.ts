@@ -1,5 +1,4 @@
-import type { Json } from '../../model/json.ts';
-import type { PlacedRule, RuleRecord } from './wire.ts';
+import { hasRewrites, type PlacedRule, type RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
 import {
@@ -11,11 +10,11 @@ import {
   type StepProposal,
 } from '../reconciled.ts';
 import { assertedChanges, assertedFields, where } from './asserted.ts';
-import { isMasked, needsRecreation, presentValue, ruleFields } from './fields.ts';
+import { isMasked, needsRecreation, presentValue, ruleFields, wishWith } from './fields.ts';
 import type { RecreationFacts, RuleContext } from './live.ts';
 import { CREATE_AGAIN, obligationOf, type OwedRule } from './owed.ts';
 import { isCompleteConfiguration, type HttpGatewayRuleSpec } from './spec.ts';
-import type { RuleStep, RuleWish } from './steps.ts';
+import { protocolOf, type RuleStep, type RuleWish } from './steps.ts';
 
 /** The two steps that recreate a rule, or the hold that prevents them. */
 export type Recreation = { readonly steps: readonly StepProposal<RuleStep>[] } | { readonly hold: HoldProposal };
@@ -100,14 +99,14 @@ export function isImmutable({ field: name, before, after }: RawChange): boolean 
 
 /** Returns the whole record: desired values of the manifest, and else the observed or last applied values. */
 function recreatedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, mine: OwnedObject): RuleWish {
-  const fields = ruleFields.map((field): [string, Json | undefined] => [
-    field.name,
-    field.want(spec) ??
+  return wishWith(
+    present,
+    ruleFields,
+    (field) =>
+      field.want(spec) ??
       field.read?.(present) ??
       (field.readBack === 'never' ? mine.lastApplied[field.name] : undefined),
-  ]);
-  const { serviceId, port, domain, path } = present;
-  return { serviceId, port, domain, path, ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)) };
+  );
 }
 
 type Why = Omit<HoldProposal, 'changes'>;
@@ -144,7 +143,7 @@ function lossOf(
       remedy: `Replace the secret in the console, or write ${names} in the manifest.`,
     };
   }
-  if (present.pathRewrite === true || !isNothing(present.rewrites)) {
+  if (present.pathRewrite === true || hasRewrites(present)) {
     return {
       code: 'rule/cannot-recreate',
       message: `Portolan does not recreate ${rule}, because it has rewrites, which a creation through this API cannot carry.`,
@@ -194,20 +193,14 @@ function redirects(extensions: unknown): boolean {
 }
 
 function hasSameKey(other: RuleRecord, rule: RuleWish): boolean {
-  const protocol = isSecure(rule) ? 'https' : 'http';
-  return other.serviceId === rule.serviceId && other.port === rule.port && other.protocol === protocol;
-}
-
-/** Returns whether a rule is https, by its certificate. */
-function isSecure(rule: RuleWish): boolean {
-  return typeof rule['certificateId'] === 'number' && rule['certificateId'] > 0;
+  return (
+    other.serviceId === rule.serviceId &&
+    other.port === rule.port &&
+    other.protocol === protocolOf({ certificateId: rule['certificateId'] })
+  );
 }
 
 /** Compares texts without regard to case, as the server's database does. */
 function sameText(left: string, right: string): boolean {
   return left.toLowerCase() === right.toLowerCase();
-}
-
-function isNothing(rewrites: string | null): boolean {
-  return rewrites === null || rewrites === '' || rewrites === '[]';
 }

@@ -22,7 +22,7 @@ import {
   recordingOf,
   where,
 } from './asserted.ts';
-import { isMasked, presentValue, ruleFields } from './fields.ts';
+import { isMasked, presentValue, ruleFields, updatedFields, wishWith } from './fields.ts';
 import { keyFree } from './identity.ts';
 import type { ObservedContext, RuleContext } from './live.ts';
 import { stillOwed } from './owed.ts';
@@ -254,12 +254,8 @@ function cannotUpdate(
     };
   }
   // Extensions that are not managed are not in the request, and the platform keeps them.
-  const masked = ruleFields.filter(
-    (field) =>
-      field.change !== 'recreate-or-hold' &&
-      field.readBack === 'own listing' &&
-      field.want(spec) === undefined &&
-      isMasked(field.read?.(present)),
+  const masked = updatedFields.filter(
+    (field) => field.readBack === 'own listing' && field.want(spec) === undefined && isMasked(field.read?.(present)),
   );
   if (masked.length > 0) {
     return {
@@ -275,18 +271,9 @@ function cannotUpdate(
 /** Returns the whole record for an update: fields that are not managed keep the value that the platform shows. */
 function mergedRule(spec: HttpGatewayRuleSpec, present: RuleRecord, held: readonly RawChange[]): RuleWish {
   const isHeld = (name: string): boolean => held.some(({ field }) => field === name);
-  const fields = ruleFields
-    .filter(({ change }) => change !== 'recreate-or-hold')
-    .map((field): [string, Json | undefined] => [
-      field.name,
-      (isHeld(field.name) ? undefined : field.want(spec)) ?? field.read?.(present),
-    ]);
-  const { serviceId, port, domain, path } = present;
-  return {
-    serviceId,
-    port,
-    domain,
-    path,
-    ...Object.fromEntries(fields.filter(([, value]) => value !== undefined)),
-  };
+  return wishWith(
+    present,
+    updatedFields,
+    (field) => (isHeld(field.name) ? undefined : field.want(spec)) ?? field.read?.(present),
+  );
 }

@@ -201,6 +201,10 @@ export const placeTable = {
 /** A rule of the listing of all rules, with the application that it belongs to. */
 export type PlacedRule = Decoded<typeof placeTable> & { readonly rule: RuleRecord };
 
+export function hasRewrites({ rewrites }: RuleRecord): boolean {
+  return rewrites !== null && rewrites !== '' && rewrites !== '[]';
+}
+
 const presentRuleOf = recordReader(ruleTable);
 const placeOf = recordReader(placeTable);
 

@@ -1,4 +1,4 @@
-import { type Json, type JsonObject, sameJson } from '../../model/json.ts';
+import { type JsonObject, sameJson } from '../../model/json.ts';
 import type { RuleRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import {
@@ -12,12 +12,13 @@ import {
   type StepProposal,
   type WithdrawContext,
 } from '../reconciled.ts';
+import { rulesOf } from '../component/port-rules.ts';
 import { componentKey, portKey, ruleGone } from '../component/steps.ts';
-import { changeOf, isOnRecord, nameOfKey, plain, where } from './asserted.ts';
-import { needsRecreation, ruleFields } from './fields.ts';
+import { changeOf, isOnRecord, nameOfKey, where } from './asserted.ts';
+import { needsRecreation, ruleFields, updatedFields, wishWith } from './fields.ts';
 import { hasKeyOf } from './identity.ts';
 import { fulfilOwed } from './owed.ts';
-import { addressOf, type RuleStep, type RuleWish } from './steps.ts';
+import { addressOf, type RuleStep } from './steps.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ComponentSpec } from '../component/spec.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
@@ -130,11 +131,8 @@ function restoration(object: OwnedObject, present: RuleRecord, name: string): St
     return isLeft || sameJson(before, after) ? [] : [changeOf(field, before, after)];
   });
   if (changes.length === 0) return undefined;
-  const fields = ruleFields
-    .filter(({ readBack, change }) => readBack === 'own listing' && change !== 'recreate-or-hold')
-    .map((field): [string, Json | undefined] => [field.name, former[field.name] ?? field.read?.(present)]);
-  const { serviceId, port, domain, path } = present;
-  const rule: RuleWish = { serviceId, port, domain, path, ...plain(Object.fromEntries(fields)) };
+  const fields = updatedFields.filter(({ readBack }) => readBack === 'own listing');
+  const rule = wishWith(present, fields, (field) => former[field.name] ?? field.read?.(present));
   return {
     ...pruning(object),
     key: `restore/${object.naturalKey}`,
@@ -171,9 +169,7 @@ export function closing(
   const live = context.ports.get(serviceId)?.find((candidate) => candidate.port === port);
   if (live?.outer !== true || isWanted(serviceId, port, context) || goesWithPort(serviceId, port, context))
     return undefined;
-  const others = context.rules.value.filter(
-    (rule) => rule.serviceId === serviceId && rule.port === port && rule.ruleId !== present?.ruleId,
-  );
+  const others = rulesOf(context.rules, serviceId, port).filter(({ ruleId }) => ruleId !== present?.ruleId);
   if (!others.every((rule) => isDeparting(rule, object.source, context))) return undefined;
   return {
     ...plainStep,

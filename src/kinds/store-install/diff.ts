@@ -159,9 +159,7 @@ function upgrade(context: Context, mine: OwnedObject): Difference<InstallStep> {
     );
   }
   const copies = copiesOf(live, spec.model.id);
-  const known = ledgerView.objects.filter(
-    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
-  ).length;
+  const known = recordedInstalls(context).length;
   if (copies > 1 || known > 1) {
     return hold(
       'install/two-copies',
@@ -207,17 +205,20 @@ function upgradedElsewhere({ resource, live }: Context, mine: OwnedObject): Diff
   };
 }
 
+/** Returns the rows of installs of the same model. */
+function recordedInstalls({ ledgerView, resource: { spec } }: Context): readonly OwnedObject[] {
+  return ledgerView.objects.filter(
+    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
+  );
+}
+
 function missingInstall(context: Context): Difference<InstallStep> {
   const { resource, live, ledgerView, permissions } = context;
   const { spec } = resource;
   const renamed = renamedFrom(context);
   if (renamed !== undefined) return renamed;
-  const same = ledgerView.objects.find(
-    (object) =>
-      object.kind === 'StoreInstall' &&
-      object.lastApplied['modelId'] === spec.model.id &&
-      object.lastApplied['store'] === spec.store,
-  );
+  const recorded = recordedInstalls(context);
+  const same = recorded.find((object) => object.lastApplied['store'] === spec.store);
   if (same !== undefined && !spec.allowSecondCopy) {
     return hold(
       'install/second-copy',
@@ -225,10 +226,7 @@ function missingInstall(context: Context): Difference<InstallStep> {
       `If it is the same install under a new name, annotate it with portolan/moved-from: ${same.naturalKey.slice('install/'.length)}. For a second copy, write allowSecondCopy: true.`,
     );
   }
-  const recorded = ledgerView.objects.filter(
-    (object) => object.kind === 'StoreInstall' && object.lastApplied['modelId'] === spec.model.id,
-  ).length;
-  const foreign = copiesOf(live, spec.model.id) - recorded;
+  const foreign = copiesOf(live, spec.model.id) - recorded.length;
   if (foreign > 0 && !spec.allowSecondCopy)
     return ledgerView.known ? foreignInstall(context, foreign) : presumedInstall(context);
   if (ledgerView.restored) return restoredLedger(context);

@@ -1,6 +1,7 @@
 import type { OwnedObject } from '../../model/owned.ts';
 import { componentMemory } from '../component/identity.ts';
 import { type Difference, noting } from '../reconciled.ts';
+import { groupsOf } from './evidence.ts';
 import { asked, type InstallContext as Context, type InstallLive } from './live.ts';
 import { hold } from './holds.ts';
 import { installKey, type InstallStep } from './steps.ts';
@@ -67,8 +68,6 @@ function foreignGroups(live: InstallLive, objects: readonly OwnedObject[], model
         .filter((copy) => copy.modelId === modelId && copy.installGroupId !== null)
         .map((copy) => copy.installGroupId as number)
     : [];
-  const seen = asked(live.components)
-    ? live.components.value.flatMap((component) => (component.installGroupId ? [component.installGroupId] : []))
-    : [];
+  const seen = asked(live.components) ? groupsOf(live.components.value) : [];
   return [...new Set(named.length > 0 ? named : seen)].filter((group) => !ours.has(String(group)));
 }

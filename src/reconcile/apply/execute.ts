@@ -17,7 +17,7 @@ import {
   type Verdict,
   type WriteEvidence,
 } from '../../platform/verdict.ts';
-import type { WriteRequest } from '../../platform/writes.ts';
+import { NO_EVIDENCE, type WriteRequest } from '../../platform/writes.ts';
 import {
   answerJson,
   bareObject,
@@ -267,28 +267,16 @@ function failedAfter(sent: Sent, reason: FailureReason, answer: AnswerSummary, r
 /** A creation that the platform says is there already. Ours only if we sent the same before and never knew its end. */
 async function exists(world: ApplyWorld, sent: Sent, answer: AnswerSummary): Promise<ActionResult> {
   const { execution, intent, prior } = sent;
-  const { action, kind, place, resource } = execution;
   const earlier = (await world.ledger.intents({ scope: intent.scope, states: ['superseded'] })).some(
     (other) => other.uid === intent.uid && other.operation === intent.operation,
   );
-  if (earlier) {
-    const recording = kind.calls.applied(action.step, {
-      evidence: { type: 'none' },
-      prior,
-      preimage: intent.preimage,
-      resource,
-      nowMs: world.clock.now(),
-    });
-    const object = recordedObject(world, execution.place, recording, prior);
-    await close(world, sent, 'applied', answer, object);
-    return { status: 'done', action, answer };
-  }
+  if (earlier) return done(world, sent, answer, NO_EVIDENCE);
   const failed = refusedObject(world, sent, { reason: 'exists', message: answerText(answer) });
   const marked: OwnedObject = prior === undefined || prior.state === 'gone' ? { ...failed, state: 'hold' } : failed;
   await close(world, sent, 'rejected', answer, [{ op: 'put-object', object: marked }]);
   const remedy =
     prior?.obligation == null
-      ? `It exists and is not ours, so it was not touched. Run apply --adopt ${place.resource} to take it over, or take it out of the manifests.`
+      ? `It exists and is not ours, so it was not touched. Run apply --adopt ${execution.place.resource} to take it over, or take it out of the manifests.`
       : 'One like it exists, so it was not created again. The next run looks which one it is.';
   return failedAfter(sent, { type: 'exists' }, answer, remedy);
 }
