@@ -1,13 +1,12 @@
-import { isMap, isScalar, isSeq, Pair, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
+import { isMap, isScalar, isSeq, Scalar, visit, YAMLMap, YAMLSeq } from 'yaml';
 import { operatorDeclarations } from './declarations.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import { type SettingField, settingFields, variableWords } from './settings-list.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import { type ParsedDocument, parseDocuments } from '../manifest/documents.ts';
 import { formatPath } from '../manifest/paths.ts';
 import { didYouMean } from '../manifest/suggest.ts';
-import { textOfScalar } from '../manifest/values.ts';
 
 /** One value of the operator's configuration from a flag or a variable, which takes precedence over the file. */
 export interface Override {
@@ -97,21 +96,19 @@ function overrideOfVariable(variable: string, text: string): Override {
 
 function badForm(): PortolanError {
   const kinds = NAMED_KINDS.map(({ kind }) => `${kind}/NAME:`).join(' or ');
-  return new PortolanError({
-    code: 'cli/bad-setting',
-    disposition: 'invalid',
-    message: 'A --set does not have the form PATH=VALUE.',
-    remedy: `Write --set prune.maxShare=0.5 for a setting. For a setting of one of several documents, write ${kinds} before the path.`,
-  });
+  return invalidInput(
+    'cli/bad-setting',
+    'A --set does not have the form PATH=VALUE.',
+    `Write --set prune.maxShare=0.5 for a setting. For a setting of one of several documents, write ${kinds} before the path.`,
+  );
 }
 
 function unknownSetting(origin: string, hint: string | undefined): PortolanError {
-  return new PortolanError({
-    code: 'cli/unknown-setting',
-    disposition: 'invalid',
-    message: `${origin} is not a setting.`,
-    remedy: `${hint === undefined ? '' : `${hint.charAt(0).toUpperCase()}${hint.slice(1)} `}Run portolan config for a list of all settings.`,
-  });
+  return invalidInput(
+    'cli/unknown-setting',
+    `${origin} is not a setting.`,
+    `${hint === undefined ? '' : `${hint.charAt(0).toUpperCase()}${hint.slice(1)} `}Run portolan config for a list of all settings.`,
+  );
 }
 
 /** A document that an override changed or created. */
@@ -192,14 +189,14 @@ function madeFor({ kind, name }: Override): YAMLMap {
   const made = mapOf({ apiVersion: text(API_VERSION), kind: text(kind) });
   if (name !== undefined) {
     const written = 'exact' in name ? name.exact : name.variable.toLowerCase().replaceAll('_', '-');
-    made.add(new Pair(text('metadata'), mapOf({ name: text(written) })));
+    made.set(text('metadata'), mapOf({ name: text(written) }));
   }
   return made;
 }
 
 function mapOf(entries: Readonly<Record<string, unknown>>): YAMLMap {
   const map = new YAMLMap();
-  for (const [key, value] of Object.entries(entries)) map.add(new Pair(text(key), value));
+  for (const [key, value] of Object.entries(entries)) map.set(text(key), value);
   return map;
 }
 
@@ -214,20 +211,14 @@ function assign(document: YAMLMap, { field, text: value }: Override): void {
   const way = field.path.slice(0, -1);
   let map = document;
   for (const [index, key] of way.entries()) {
-    const pair = map.items.find((item) => isScalar(item.key) && textOfScalar(item.key) === key);
+    const existing = map.get(key, true);
     // The reference to a secret may have only one member.
     const isReplaced = field.isOfSecret && index === way.length - 1;
-    const next = isMap(pair?.value) && !isReplaced ? pair.value : new YAMLMap();
-    put(map, key, next);
+    const next = isMap(existing) && !isReplaced ? existing : new YAMLMap();
+    map.set(text(key), next);
     map = next;
   }
-  put(map, field.path.at(-1) ?? '', valueNode(field, value));
-}
-
-function put(map: YAMLMap, key: string, value: unknown): void {
-  const pair = map.items.find((item) => isScalar(item.key) && textOfScalar(item.key) === key);
-  if (pair === undefined) map.add(new Pair(text(key), value));
-  else if (pair.value !== value) pair.value = value;
+  map.set(text(field.path.at(-1) ?? ''), valueNode(field, value));
 }
 
 /** Returns the node of a value: text as it is, a list with commas, or YAML. */

@@ -45,11 +45,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
       if (scope === null) return [];
-      return ledger.history({
-        limit,
-        ...(scope === undefined ? {} : { scope }),
-        ...(beforeSerial === undefined ? {} : { beforeSerial }),
-      });
+      return ledger.history({ limit, scope, beforeSerial });
     },
     async objects(id) {
       const scope = scopeOf(id);
@@ -58,7 +54,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     async intents(id) {
       const scope = id === 'all' ? undefined : scopeOf(id);
       if (scope === null) return [];
-      return ledger.intents({ ...(scope === undefined ? {} : { scope }), states: ['open', 'unknown'] });
+      return ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
 }

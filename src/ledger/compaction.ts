@@ -11,9 +11,9 @@ export interface CompactionPolicy {
   /** For the history row that says what was removed. */
   readonly actor: string;
   /** History and decided intents younger than this stay. Default 90 days. Intents stay at least 30 days. */
-  readonly keepMs?: number;
+  readonly keepMs?: number | undefined;
   /** Number of history rows that stay for each object, the newest ones, however old. Default 50. */
-  readonly keepPerObject?: number;
+  readonly keepPerObject?: number | undefined;
 }
 
 /** Numbers of rows that compaction removed. */

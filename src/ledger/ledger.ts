@@ -71,20 +71,20 @@ export interface LedgerTransaction {
 }
 
 export interface ObjectFilter {
-  readonly scope?: ScopeKey;
-  readonly source?: string;
+  readonly scope?: ScopeKey | undefined;
+  readonly source?: string | undefined;
   readonly uid?: string;
 }
 export interface IntentFilter {
-  readonly scope?: ScopeKey;
+  readonly scope?: ScopeKey | undefined;
   readonly states?: readonly IntentState[];
   readonly id?: string;
 }
 export interface HistoryFilter {
-  readonly scope?: ScopeKey;
-  readonly uid?: string;
+  readonly scope?: ScopeKey | undefined;
+  readonly uid?: string | undefined;
   /** Only rows with a lower serial: the cursor. */
-  readonly beforeSerial?: number;
+  readonly beforeSerial?: number | undefined;
   /** Newest first. */
   readonly limit: number;
 }

@@ -10,7 +10,7 @@ import { ledgerOperations, updateLedger } from '../../reconcile/ledger-view.ts';
 import { observeOnly } from '../../reconcile/policies/observe-only.ts';
 import type { Prepared } from '../../reconcile/reconcile.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
-import { confirm } from '../terminal/terminal.ts';
+import { confirm, writeJson } from '../terminal/terminal.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { ledgerFileOption, ledgerPath } from './ledger/opening.ts';
 import {
@@ -130,14 +130,9 @@ async function adopt(
   }
   if (options.output === 'json') {
     const shown = objects.map(({ uid, resource, origin, naturalKey }) => ({ uid, resource, origin, naturalKey }));
-    const document = {
-      formatVersion: 1,
-      recorded: isRecorded,
-      objects: shown,
-      left: left.map(({ plan }) => plan),
-      exitCode,
-    };
-    terminal.out.write(`${JSON.stringify({ ...document, unobserved: survey.document.unobserved }, null, 2)}\n`);
+    const { unobserved } = survey.document;
+    const plans = left.map(({ plan }) => plan);
+    writeJson({ recorded: isRecorded, objects: shown, left: plans, exitCode, unobserved }, terminal);
   } else terminal.out.write(summarize(objects.length, left.length + survey.errors.length, isRecorded));
   return exitCode;
 }

@@ -11,7 +11,7 @@ import { paintMark, type Reader, readerOf } from './status/table.ts';
 import { intervalOf, watch, watchOption } from './watch.ts';
 import { shortDuration } from '../terminal/age.ts';
 import { reasonTableLines, tableLines } from '../terminal/table.ts';
-import { count } from '../terminal/text.ts';
+import { count, textOfLines } from '../terminal/text.ts';
 
 export const eventsCommand = defineCommand({
   isEndless: true,
@@ -54,7 +54,7 @@ Examples:
     const past = page.items.toReversed();
     if (options.follow !== true && intervalMs === undefined) {
       if (output === 'json') past.forEach(write);
-      else for (const line of eventLines(past, readerOf(surroundings, options.ascii), 'wrap')) out.write(`${line}\n`);
+      else out.write(textOfLines(eventLines(past, readerOf(surroundings, options.ascii), 'wrap')));
       return EXIT.ok;
     }
     past.forEach(write);

@@ -1,7 +1,7 @@
 import type { Region } from '../../platform/records.ts';
 import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
-import { configOption, logFormatOption, logLevelOption, outputOption, platformOption } from '../session/options.ts';
+import { addLogOptions, configOption, outputOption, platformOption } from '../session/options.ts';
 import { regionStatusWord, takesChanges } from './region-status.ts';
 import { renderTable } from '../terminal/table.ts';
 import { readConfiguration } from '../session/configuration.ts';
@@ -18,13 +18,13 @@ Examples:
   portolan regions --team team-a
   portolan regions --platform default -o json | jq -r '.[] | select(.takesChanges | not) | .name'`,
   parameters: (command) =>
-    command
-      .addOption(configOption())
-      .addOption(platformOption())
-      .option('--team <team>', 'only regions of this team, for a token that may not list all regions')
-      .addOption(outputOption(['text', 'json']))
-      .addOption(logLevelOption())
-      .addOption(logFormatOption()),
+    addLogOptions(
+      command
+        .addOption(configOption())
+        .addOption(platformOption())
+        .option('--team <team>', 'only regions of this team, for a token that may not list all regions')
+        .addOption(outputOption(['text', 'json'])),
+    ),
   run(surroundings, options) {
     return withPlatforms(readConfiguration(options.config, surroundings), options, surroundings, async (platforms) => {
       const question = options.team === undefined ? {} : { team: options.team };

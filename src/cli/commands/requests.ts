@@ -1,7 +1,7 @@
 import type { Command } from '@commander-js/extra-typings';
 import { invalidInput } from '../../model/errors.ts';
 import { openServer } from '../server/client.ts';
-import { applicationArgument, type ServerFlags, serverOption, tokenFileOption } from '../server/options.ts';
+import { addServerOptions, applicationArgument, type ServerFlags } from '../server/options.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { count } from '../terminal/text.ts';
@@ -11,10 +11,7 @@ import { count } from '../terminal/text.ts';
 const EXIT_CODES = [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted];
 
 const forApplication = (command: Command) =>
-  command
-    .argument('<name>', 'the application', applicationArgument)
-    .addOption(serverOption())
-    .addOption(tokenFileOption());
+  addServerOptions(command.argument('<name>', 'the application', applicationArgument));
 
 /** Posts a request about one application. @param verb the last part of its address. */
 async function request(name: string, verb: string, body: object | undefined, flags: ServerFlags, around: Surroundings) {
@@ -31,11 +28,10 @@ Examples:
   portolan sync --server http://127.0.0.1:7780 shop
   portolan sync --all`,
   parameters: (command) =>
-    command
-      .argument('[name]', 'the application', applicationArgument)
-      .addOption(serverOption())
-      .addOption(tokenFileOption())
-      .option('--all', 'sync the source and every application'),
+    addServerOptions(command.argument('[name]', 'the application', applicationArgument)).option(
+      '--all',
+      'sync the source and every application',
+    ),
   async run(surroundings, options, [name]) {
     if ((name === undefined) === (options.all !== true))
       throw invalidInput(

@@ -9,7 +9,7 @@ import { defineCommand } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { readNamedFile } from '../session/files.ts';
 import { createLog } from '../session/logging.ts';
-import { integerArgument, logFormatOption, logLevelOption } from '../session/options.ts';
+import { addLogOptions, integerArgument } from '../session/options.ts';
 
 const DEFAULT_PORT = 7070;
 
@@ -70,26 +70,20 @@ Example of a faults file:
       when: before
       status: 503`,
   parameters: (command) =>
-    command
-      .addOption(
-        new Option('--port <n>', 'port to listen on, 0 for any free one')
-          .argParser(integerArgument(0, 65535))
-          .default(DEFAULT_PORT),
-      )
-      .option('--data <dir>', 'folder to keep the state in')
-      .option('--seed <file>', 'initial state, as YAML or JSON; ignored if --data has a state')
-      .addOption(
-        new Option('--dialect <dialect>', 'documented: only the documented API; extended: as a real server')
-          .choices(['documented', 'extended'])
-          .default('extended' as const),
-      )
-      .option('--token <token>', `accepted token (default: ${SANDBOX_TOKEN})`)
-      .addOption(
-        new Option('--latency <ms>', 'delay of every answer').argParser(integerArgument(0, 600_000)).default(0),
-      )
-      .option('--faults <file>', 'faults to inject, as YAML or JSON')
-      .addOption(logLevelOption())
-      .addOption(logFormatOption()),
+    addLogOptions(
+      command
+        .option('--port <n>', 'port to listen on, 0 for any free one', integerArgument(0, 65535), DEFAULT_PORT)
+        .option('--data <dir>', 'folder to keep the state in')
+        .option('--seed <file>', 'initial state, as YAML or JSON; ignored if --data has a state')
+        .addOption(
+          new Option('--dialect <dialect>', 'documented: only the documented API; extended: as a real server')
+            .choices(['documented', 'extended'])
+            .default('extended' as const),
+        )
+        .option('--token <token>', `accepted token (default: ${SANDBOX_TOKEN})`)
+        .option('--latency <ms>', 'delay of every answer', integerArgument(0, 600_000), 0)
+        .option('--faults <file>', 'faults to inject, as YAML or JSON'),
+    ),
   /** Runs until a signal comes. The signal is the normal end, so the exit code is 0. */
   async run(surroundings, options) {
     const { terminal, clock, random, signal } = surroundings;

@@ -5,14 +5,13 @@ import { checkEmpty, ifEmptyOption, warnMisnamed } from '../session/empty-input.
 import { EXIT } from '../session/exit-codes.ts';
 import { type Input, loadInput } from '../session/input.ts';
 import {
+  addVariableOptions,
   configOption,
   filenameOption,
   filesNamed,
   PATHS_ARGUMENT,
   outputOption,
   revisionOption,
-  varFileOption,
-  varOption,
 } from '../session/options.ts';
 import { atCheckout } from '../session/outputs.ts';
 import { PROBLEM_FORMATS, renderProblemsAs } from '../session/problems.ts';
@@ -32,15 +31,14 @@ Examples:
   portolan validate -f manifests/ -o json | jq '.problems[].code'
   portolan validate -f manifests/ -o github          # in GitHub Actions: each fault at its line`,
   parameters: (command) =>
-    command
-      .argument(...PATHS_ARGUMENT)
-      .addOption(filenameOption())
-      .addOption(ifEmptyOption())
-      .addOption(revisionOption())
-      .addOption(configOption())
-      .addOption(varOption())
-      .addOption(varFileOption())
-      .addOption(outputOption(PROBLEM_FORMATS)),
+    addVariableOptions(
+      command
+        .argument(...PATHS_ARGUMENT)
+        .addOption(filenameOption())
+        .addOption(ifEmptyOption())
+        .addOption(revisionOption())
+        .addOption(configOption()),
+    ).addOption(outputOption(PROBLEM_FORMATS)),
   /** Reads only files: no platform, no ledger. */
   async run(surroundings, given, [paths], { command }) {
     const options = filesNamed(paths, given, command);

@@ -7,7 +7,7 @@ import type { Surroundings } from '../session/command.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { InvalidArgumentError, Option } from '@commander-js/extra-typings';
 import { parseDuration } from '../../model/duration.ts';
-import { fit } from '../terminal/text.ts';
+import { fit, textOfLines } from '../terminal/text.ts';
 
 const INTERVAL_MIN_MS = 1_000;
 const INTERVAL_MAX_MS = 24 * 3_600_000;
@@ -156,9 +156,9 @@ async function watchOnScreen<T>(watched: Watched<T>, first: T, surroundings: Sur
   } finally {
     signal.removeEventListener('abort', end);
     // The last state stays on the screen, to be read and copied.
-    const last = watched.draw(seen.state, undefined).map((line) => `${line}\n`);
+    const last = textOfLines(watched.draw(seen.state, undefined));
     leave();
-    out.write(`${last.join('')}seen ${new Date(seen.atMs).toISOString()}\n`);
+    out.write(`${last}seen ${new Date(seen.atMs).toISOString()}\n`);
     giveBack();
   }
 }

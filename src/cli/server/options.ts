@@ -1,4 +1,4 @@
-import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
+import type { Command, OptionValues } from '@commander-js/extra-typings';
 import { invalidInput } from '../../model/errors.ts';
 
 /** The flags of every command that talks to a server. */
@@ -7,16 +7,11 @@ export interface ServerFlags {
   readonly tokenFile?: string | undefined;
 }
 
-/** Returns `--server URL`: a running controller. Some commands also work without one. */
-export const serverOption = () =>
-  new Option('--server <url>', 'use this running controller (portolan run), such as http://127.0.0.1:7780');
-
-export const tokenFileOption = () =>
-  new Option('--token-file <file>', 'file with the token for --server (default: the variable PORTOLAN_SERVER_TOKEN)');
-
-/** Adds the options that name a running controller. */
+/** Adds the options that name a running controller. Some commands also work without one. */
 export function addServerOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command.addOption(serverOption()).addOption(tokenFileOption());
+  return command
+    .option('--server <url>', 'use this running controller (portolan run), such as http://127.0.0.1:7780')
+    .option('--token-file <file>', 'file with the token for --server (default: the variable PORTOLAN_SERVER_TOKEN)');
 }
 
 /** Parses the name of an application, with or without its kind. @returns `metadata.name`. */

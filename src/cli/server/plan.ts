@@ -1,4 +1,4 @@
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import type { PlanDocument } from '../../plan/document.ts';
 import type { Surroundings } from '../session/command.ts';
 import { checkEmpty, warnMisnamed } from '../session/empty-input.ts';
@@ -28,7 +28,12 @@ const OF_THE_SERVER = {
  */
 export async function planOnServer(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
   for (const [name, flag] of Object.entries(OF_THE_SERVER)) {
-    if (options[name as keyof typeof OF_THE_SERVER] !== undefined) throw ofTheServer(flag);
+    if (options[name as keyof typeof OF_THE_SERVER] === undefined) continue;
+    throw invalidInput(
+      'cli/flag-of-the-server',
+      `${flag} cannot be used with --server: the server has its own limits.`,
+      `Leave out ${flag} and its variable, or --server.`,
+    );
   }
   const outputs = openOutputs(options, surroundings);
   return outputs.showFaultsOf(() => plannedOnServer(options, outputs, surroundings));
@@ -65,13 +70,4 @@ async function plannedOnServer(options: PlanOptions, outputs: Outputs, surroundi
   const report = { plan: document, applied: undefined };
   await outputs.show(report, desired);
   return outputs.keep(report, desired, endOfPlan(document, options, surroundings).exitCode);
-}
-
-function ofTheServer(flag: string): PortolanError {
-  return new PortolanError({
-    code: 'cli/flag-of-the-server',
-    disposition: 'invalid',
-    message: `${flag} cannot be used with --server: the server has its own limits.`,
-    remedy: `Leave out ${flag} and its variable, or --server.`,
-  });
 }

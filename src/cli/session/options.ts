@@ -56,18 +56,11 @@ export const sourceOption = () =>
     'default',
   );
 
-/** `--var NAME=VALUE`, repeatable. */
-export const varOption = () =>
-  new Option('--var <name=value>', 'value for ${NAME} in manifests; may be repeated [$PORTOLAN_VAR_NAME]').argParser(
-    collect,
-  );
-
-export const varFileOption = () =>
-  new Option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win').argParser(collect);
-
 /** Adds the options that give values to the variables of manifests. */
 export function addVariableOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command.addOption(varOption()).addOption(varFileOption());
+  return command
+    .option('--var <name=value>', 'value for ${NAME} in manifests; may be repeated [$PORTOLAN_VAR_NAME]', collect)
+    .option('--var-file <file>', 'file of NAME=value lines; may be repeated, later ones win', collect);
 }
 
 export const parallelismOption = () =>
@@ -78,15 +71,11 @@ export const parallelismOption = () =>
     .argParser(integerArgument(1, 1000))
     .default(10);
 
-export const logLevelOption = () =>
-  new Option('--log-level <level>', 'level of the log on standard error').choices(LOG_LEVELS).default('info' as const);
-
-export const logFormatOption = () =>
-  new Option('--log-format <format>', 'format of the log').choices(['text', 'json']).default('text' as const);
-
 /** Adds the options of the log on standard error. */
 export function addLogOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command.addOption(logLevelOption()).addOption(logFormatOption());
+  const level = new Option('--log-level <level>', 'level of the log on standard error').choices(LOG_LEVELS);
+  const format = new Option('--log-format <format>', 'format of the log').choices(['text', 'json']);
+  return command.addOption(level.default('info' as const)).addOption(format.default('text' as const));
 }
 
 /** Collects the values of an option that may be repeated. */

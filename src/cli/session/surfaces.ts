@@ -92,17 +92,8 @@ export async function openSurfaces({ api, source, settings, metrics, log, surrou
   const notify = (receivers: Settings['notifications']) =>
     startNotifications({ api, settings: receivers, source, ...sender });
   let notifications = notify(settings.notifications);
-  const { openSecret: open, clock, redact } = sender;
   const render = metrics.render.bind(metrics);
-  const server = await startServer({
-    api,
-    settings: settings.server,
-    openSecret: open,
-    log,
-    metrics: render,
-    clock,
-    redact,
-  });
+  const server = await startServer({ ...sender, api, settings: settings.server, metrics: render });
   return {
     /** Address on which the API listens. */
     url: server.url,

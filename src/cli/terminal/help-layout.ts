@@ -66,15 +66,27 @@ function filled(block: readonly string[], width: number): string[] {
 /** Breaks a text into lines. @param hanging indent of every line but the first. */
 export function wrapped(text: string, width: number, hanging: string): string[] {
   const [, start = '', words = ''] = /^(\s*)(.*)$/s.exec(text) ?? [];
+  const parts = Array.from(words.matchAll(/(\s*)(\S+)/g), ([, gap = '', word = '']) => ({ gap, word }));
+  return fill(start, parts, width, hanging);
+}
+
+/** @param end what a line that continues ends with. */
+function fill(
+  start: string,
+  parts: readonly { readonly gap: string; readonly word: string }[],
+  width: number,
+  hanging: string,
+  end = '',
+): string[] {
   const lines: string[] = [];
   let line = start;
-  let isEmpty = true;
-  for (const [, gap = '', word = ''] of words.matchAll(/(\s*)(\S+)/g)) {
-    if (!isEmpty && displayWidth(line) + gap.length + displayWidth(word) > width) {
-      lines.push(line);
+  for (const [index, { gap, word }] of parts.entries()) {
+    if (index === 0) line += word;
+    else if (displayWidth(line) + gap.length + displayWidth(word) <= width - end.length) line += gap + word;
+    else {
+      lines.push(line + end);
       line = hanging + word;
-    } else line += (isEmpty ? '' : gap) + word;
-    isEmpty = false;
+    }
   }
   return [...lines, line];
 }
@@ -99,17 +111,6 @@ function continued(command: string, width: number, hanging: string): string[] {
     if (belongs) groups[groups.length - 1] = `${last} ${word}`;
     else groups.push(word);
   }
-  const lines: string[] = [];
-  let line = ' '.repeat(indentOf(command));
-  let isEmpty = true;
-  for (const group of groups) {
-    const part = isEmpty ? group : ` ${group}`;
-    // Leaves room for the backslash.
-    if (!isEmpty && displayWidth(line) + displayWidth(part) > width - 2) {
-      lines.push(`${line} \\`);
-      line = hanging + group;
-    } else line += part;
-    isEmpty = false;
-  }
-  return [...lines, line];
+  const parts = groups.map((word) => ({ gap: ' ', word }));
+  return fill(' '.repeat(indentOf(command)), parts, width, hanging, ' \\');
 }

@@ -1,5 +1,5 @@
 import { safeLine } from '../../model/text.ts';
-import { displayWidth, fit, fitted, wrap } from './text.ts';
+import { displayWidth, fit, fitted, textOfLines, wrap } from './text.ts';
 
 const GAP = '   ';
 
@@ -9,12 +9,8 @@ const GAP = '   ';
  * @returns lines, each with a line feed.
  */
 export function renderTable(headers: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string {
-  return tableLines(
-    headers.map((title) => ({ title })),
-    rows,
-  )
-    .map((line) => `${line}\n`)
-    .join('');
+  const columns = headers.map((title) => ({ title }));
+  return textOfLines(tableLines(columns, rows));
 }
 
 /** Describes how to draw a column. */

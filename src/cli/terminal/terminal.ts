@@ -49,6 +49,11 @@ export function writingTo(
   };
 }
 
+/** Writes a result as JSON. */
+export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void {
+  out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);
+}
+
 /**
  * Asks for confirmation. Only `y` and `yes` confirm.
  * @param question `Apply 3 actions?`

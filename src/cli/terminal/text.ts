@@ -62,6 +62,11 @@ export function wrap(text: string, width: number): readonly string[] {
   return line === '' && lines.length > 0 ? lines : [...lines, line];
 }
 
+/** Returns lines as a text. Each of them ends with a line break. */
+export function textOfLines(lines: readonly string[]): string {
+  return lines.map((line) => `${line}\n`).join('');
+}
+
 /** Returns a number with its noun: `1 object`, `2 objects`. */
 export function count(amount: number, noun: string): string {
   return `${amount} ${noun}${amount === 1 ? '' : 's'}`;

@@ -49,7 +49,7 @@ export async function objectsNamed(
   name: string,
   source: string | undefined,
 ): Promise<readonly OwnedObject[]> {
-  const all = await ledger.objects(source === undefined ? {} : { source });
+  const all = await ledger.objects({ source });
   const named = all.filter((object) => object.uid === name || object.resource === name);
   const sources = [...new Set(named.map((object) => object.source))];
   if (sources.length > 1) {

@@ -1,6 +1,7 @@
 import { Argument } from '@commander-js/extra-typings';
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
+import { textOfLines } from '../../terminal/text.ts';
 import { SCRIPTS, SHELLS } from './scripts.ts';
 
 export const completionCommand = defineCommand({
@@ -39,7 +40,7 @@ export const completeCommand = defineCommand({
       const completion = complete(words, await tree.build(words), readLocalNames(declarations, env));
       const lines =
         completion.type === 'files' ? [] : completion.words.map(({ value, description }) => `${value}\t${description}`);
-      terminal.out.write([...lines, `:${completion.type}`].map((line) => `${line}\n`).join(''));
+      terminal.out.write(textOfLines([...lines, `:${completion.type}`]));
     } catch {
       // An error message in the prompt would be worse than no completion. The command itself reports the error.
     }

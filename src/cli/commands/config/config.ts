@@ -7,6 +7,7 @@ import { readFileIfThere } from '../../session/files.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { renderTable } from '../../terminal/table.ts';
+import { writeJson } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 import { nearest } from '../../../manifest/suggest.ts';
 import { allVariables, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
@@ -47,19 +48,14 @@ A flag of a command (--max-share of plan, --listen of run) takes precedence over
     const content = operator.file === undefined ? '' : (readFileIfThere(file, 'the configuration') ?? '');
     const settings = settingsInForce(operator.configuration, { file, content, overrides });
     const program = await tree.build('all');
-    const flags = flagsInForce(program, env);
     const isShown = ({ origin }: { readonly origin: { readonly type: string } }): boolean =>
       options.changed !== true || (origin.type !== 'default' && origin.type !== 'absent');
+    const shown = settings.filter(isShown);
+    const flags = flagsInForce(program, env).filter(isShown);
     if (options.output === 'json') {
-      const shown = settings.filter(isShown).map((setting) => settingJson(setting, surroundings));
-      terminal.out.write(
-        `${JSON.stringify({ formatVersion: 1, file: operator.file ?? null, settings: shown, flags: flags.filter(isShown) }, null, 2)}\n`,
-      );
-    } else {
-      terminal.out.write(
-        text(settings.filter(isShown), flags.filter(isShown), options.variables === true, surroundings),
-      );
-    }
+      const shownSettings = shown.map((setting) => settingJson(setting, surroundings));
+      writeJson({ file: operator.file ?? null, settings: shownSettings, flags }, terminal);
+    } else terminal.out.write(text(shown, flags, options.variables === true, surroundings));
     if (operator.file === undefined)
       terminal.err.write(`note: there is no configuration (${DEFAULT_CONFIGURATION} here, or --config FILE)\n`);
     const referred = settings.flatMap(({ name, schema, value }) =>

@@ -11,7 +11,7 @@ import {
 } from '../../../kinds/component/requests.ts';
 import { createRule, deleteRule, updateRule } from '../../../kinds/http-gateway-rule/requests.ts';
 import { install, shownInstall } from '../../../kinds/store-install/requests.ts';
-import { PortolanError } from '../../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import type { RuleFields, RuleRecord } from '../../../kinds/http-gateway-rule/wire.ts';
 import type { Secret } from '../../../model/secret.ts';
 import type { Verdict } from '../../../platform/verdict.ts';
@@ -199,12 +199,10 @@ function notDisposable(appId: number): PortolanError {
 }
 
 function lacking(message: string): PortolanError {
-  return new PortolanError({
-    code: 'conformance/nothing-to-work-in',
-    disposition: 'invalid',
+  return invalidInput(
+    'conformance/nothing-to-work-in',
     message,
-    remedy:
-      'Name a disposable application that has components with --app and --disposable, and its components with --component ' +
+    'Name a disposable application that has components with --app and --disposable, and its components with --component ' +
       'where the server cannot list them; or name a store and a model with --store-url and --model.',
-  });
+  );
 }

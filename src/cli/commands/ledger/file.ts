@@ -6,7 +6,7 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { writePrivateLines } from '../../session/files.ts';
 import { durationArgument, integerArgument } from '../../session/options.ts';
-import { confirm } from '../../terminal/terminal.ts';
+import { confirm, writeJson } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 import {
   actorOf,
@@ -18,7 +18,7 @@ import {
   refuseToOverwrite,
   writeLedger,
 } from './opening.ts';
-import { ledgerFlag, writeJson, writeResult } from './words.ts';
+import { ledgerFlag, writeResult } from './words.ts';
 
 /** Commands that work on the ledger's file. Each loads its code when it runs. */
 
@@ -135,12 +135,7 @@ Examples:
   async run(surroundings, options) {
     const { keep, keepPerObject } = options;
     const removed = await writeLedger('ledger compact', options, surroundings, ({ ledger, clock, actor }) =>
-      ledger.compact({
-        nowMs: clock.now(),
-        actor,
-        ...(keep === undefined ? {} : { keepMs: keep }),
-        ...(keepPerObject === undefined ? {} : { keepPerObject }),
-      }),
+      ledger.compact({ nowMs: clock.now(), actor, keepMs: keep, keepPerObject }),
     );
     const text = `removed ${count(removed.history, 'line')} of history, ${count(removed.intents, 'resolved request')}, ${count(removed.snapshots, 'snapshot')}\n`;
     writeResult(options, surroundings, { ledger: ledgerPath(options), removed }, text);

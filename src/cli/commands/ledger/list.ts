@@ -5,8 +5,9 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, integerArgument, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
+import { writeJson } from '../../terminal/terminal.ts';
 import { count, fit } from '../../terminal/text.ts';
-import { doubtJson, doubtText, doubtView, historyTable, pairs, writeJson } from './words.ts';
+import { doubtJson, doubtText, doubtView, historyTable, pairs } from './words.ts';
 import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
 
 const APPLIED_WIDTH_MAX = 80;
@@ -33,9 +34,8 @@ Examples:
     const { scope, source } = options;
     const view = doubtView(options, surroundings);
     await readLedger(options, surroundings, async (ledger) => {
-      const within = scope === undefined ? {} : { scope };
-      const objects = await ledger.objects({ ...within, ...(source === undefined ? {} : { source }) });
-      const pending = await ledger.intents({ ...within, states: ['open', 'unknown'] });
+      const objects = await ledger.objects({ scope, source });
+      const pending = await ledger.intents({ scope, states: ['open', 'unknown'] });
       const doubts = source === undefined ? pending : pending.filter((intent) => isOfSource(intent, source));
       if (options.output === 'json') {
         const { location, lineage, epoch } = ledger;
@@ -97,13 +97,7 @@ Examples:
   async run(surroundings, options) {
     const { terminal } = surroundings;
     const { scope, uid, limit, output } = options;
-    const found = await readLedger(options, surroundings, (ledger) =>
-      ledger.history({
-        ...(scope === undefined ? {} : { scope }),
-        ...(uid === undefined ? {} : { uid }),
-        limit: limit + 1,
-      }),
-    );
+    const found = await readLedger(options, surroundings, (ledger) => ledger.history({ scope, uid, limit: limit + 1 }));
     const rows = found.slice(0, limit);
     const hasMore = found.length > limit;
     if (output === 'json') return writeJson({ history: rows, hasMore }, terminal);

@@ -10,8 +10,9 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
+import { writeJson } from '../../terminal/terminal.ts';
 import { sentences } from '../../terminal/text.ts';
-import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs, writeJson } from './words.ts';
+import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs } from './words.ts';
 import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
 
 /** Number of history lines for each object. `ledger history --uid` can show more. */
@@ -51,10 +52,7 @@ Examples:
     const found = await readLedger(options, surroundings, (ledger) => findRecords(ledger, name, options.source));
     if (options.output === 'json') {
       const intents = found.intents.map((intent) => (isPending(intent.state) ? doubtJson(intent, view) : intent));
-      return writeJson(
-        { objects: found.objects, intents, history: found.history, platforms: found.platforms },
-        terminal,
-      );
+      return writeJson({ ...found, intents }, terminal);
     }
     const { objects, intents, history, platforms } = found;
     const parts = [
@@ -83,7 +81,7 @@ async function findRecords(ledger: Ledger, name: string, source: string | undefi
     const rows = await ledger.history({ uid: intent.uid, limit: Number.POSITIVE_INFINITY });
     return { objects: [], intents: [intent], history: rows.filter((row) => isAbout(row, intent.id)), platforms: [] };
   }
-  const allObjects = await ledger.objects(source === undefined ? {} : { source });
+  const allObjects = await ledger.objects({ source });
   const isNamed = ({ uid, resource }: { readonly uid: string; readonly resource: string }): boolean =>
     uid === name || resource === name;
   const objects = allObjects.filter(isNamed);

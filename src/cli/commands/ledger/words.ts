@@ -4,8 +4,8 @@ import type { HistoryRow, Intent } from '../../../model/owned.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { safeLine, safeText } from '../../../model/text.ts';
 import { renderTable } from '../../terminal/table.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
-import { fit, shellWord } from '../../terminal/text.ts';
+import { type Terminal, writeJson } from '../../terminal/terminal.ts';
+import { fit, shellWord, textOfLines } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
 import { type SettleState, settleStateOf, windowLeftMs } from '../../../reconcile/resolution/settle-window.ts';
 import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
@@ -65,11 +65,6 @@ function withoutScope(uid: string, scope: string): string {
   return uid.replace(`:${scope}:`, ':');
 }
 
-/** Writes a result as JSON. */
-export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void {
-  out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);
-}
-
 /** Writes a result in the requested format. Text has its warnings on stderr; JSON includes them in the result. */
 export function writeResult(
   { output }: { readonly output: 'text' | 'json' },
@@ -123,7 +118,7 @@ export function doubtText(intent: Intent, view: DoubtView): string {
     `    applied     ${applied}`,
     `    not applied ${notApplied}`,
   ];
-  return lines.map((line) => `${safeLine(line)}\n`).join('');
+  return textOfLines(lines.map(safeLine));
 }
 
 function settleWindowText(intent: Intent, left: SettleState, timing: Timing): string {

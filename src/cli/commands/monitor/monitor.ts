@@ -1,27 +1,25 @@
 import { type Command, Option } from '@commander-js/extra-typings';
 import { formatDuration } from '../../../model/duration.ts';
-import { invalidInput, PortolanError } from '../../../model/errors.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import { type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { asciiOption, glyphsFor } from '../../terminal/drawing/glyphs.ts';
 import type { TimeWindow } from '../../terminal/drawing/series.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { EXIT } from '../../session/exit-codes.ts';
 import {
+  addLogOptions,
+  addVariableOptions,
   collect,
   configOption,
   filenameOption,
   integerArgument,
-  logFormatOption,
-  logLevelOption,
   outputOption,
-  varFileOption,
-  varOption,
 } from '../../session/options.ts';
 import { paintFor } from '../../session/plan-view.ts';
 import { readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
-import { wrap } from '../../terminal/text.ts';
+import { textOfLines, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
 import { chartsOf } from './charts.ts';
 import { monitorCsv, monitorDocument, type Seen } from './formats.ts';
@@ -46,32 +44,31 @@ Examples:
   portolan monitor shop -f manifests/ --since 2026-11-20T08:00:00Z --until 2026-11-20T09:00:00Z -o csv > shop.csv`;
 
 const withOptions = (command: Command) =>
-  command
-    .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
-    .addOption(
-      new Option('--since <when>', 'start: a duration ago, or a time')
-        .argParser(whenArgument)
-        .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
-    )
-    .addOption(
-      new Option('--until <when>', 'end: a duration ago, or a time')
-        .argParser(whenArgument)
-        .default({ type: 'ago', ms: 0 } as When, 'now'),
-    )
-    .option('--step <seconds>', 'seconds between samples', integerArgument(1, 86_400), 60)
-    .option('--outer', 'only components with an outer port')
-    .option('--component <name>', 'only this component, by name or id; may be repeated', collect)
-    .option('--item <name>', 'only this item; may be repeated', collect)
-    .option('--overview', 'a line for each series, no plots')
-    .addOption(watchOption('15s'))
-    .addOption(asciiOption())
-    .addOption(filenameOption())
-    .addOption(configOption())
-    .addOption(varOption())
-    .addOption(varFileOption())
-    .addOption(outputOption(['text', 'json', 'csv']))
-    .addOption(logLevelOption())
-    .addOption(logFormatOption());
+  addLogOptions(
+    addVariableOptions(
+      command
+        .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
+        .addOption(
+          new Option('--since <when>', 'start: a duration ago, or a time')
+            .argParser(whenArgument)
+            .default({ type: 'ago', ms: 3_600_000 } as When, '1h'),
+        )
+        .addOption(
+          new Option('--until <when>', 'end: a duration ago, or a time')
+            .argParser(whenArgument)
+            .default({ type: 'ago', ms: 0 } as When, 'now'),
+        )
+        .option('--step <seconds>', 'seconds between samples', integerArgument(1, 86_400), 60)
+        .option('--outer', 'only components with an outer port')
+        .option('--component <name>', 'only this component, by name or id; may be repeated', collect)
+        .option('--item <name>', 'only this item; may be repeated', collect)
+        .option('--overview', 'a line for each series, no plots')
+        .addOption(watchOption('15s'))
+        .addOption(asciiOption())
+        .addOption(filenameOption())
+        .addOption(configOption()),
+    ).addOption(outputOption(['text', 'json', 'csv'])),
+  );
 
 export const monitorCommand = defineCommand({
   isEndless: true,
@@ -80,37 +77,40 @@ export const monitorCommand = defineCommand({
   seeAlso: ['status', 'events'],
   examples: HELP,
   parameters: withOptions,
-  run: (surroundings, options, [app]) => monitor(app, options, surroundings),
+  async run(surroundings, options, [app]) {
+    windowOf(options, surroundings.clock.now());
+    const intervalMs = intervalOf(options.watch, WATCH_MS);
+    if (intervalMs !== undefined && options.output === 'csv')
+      throw invalidInput(
+        'monitor/csv-watch',
+        '-o csv is one table, so it cannot be watched.',
+        'Leave --watch out, or pass -o json: it writes one line for each observation.',
+      );
+    const { operator, scopeOf } = await targetOf(app, options, surroundings);
+    return await withPlatforms(operator, options, surroundings, async (platforms) => {
+      const scope = await scopeOf(platforms);
+      const observe = (): Promise<Seen> => observeScope(scope, platforms, options, surroundings);
+      if (intervalMs === undefined) {
+        write(await observe(), options, surroundings);
+        return EXIT.ok;
+      }
+      return watch(
+        {
+          intervalMs,
+          observe,
+          draw: (seen, rows) => textLines(seen, options, surroundings, rows),
+          print: (seen) =>
+            options.output === 'json'
+              ? `${JSON.stringify(monitorDocument(seen))}\n`
+              : textOf(seen, options, surroundings),
+        },
+        surroundings,
+      );
+    });
+  },
 });
 
 type MonitorOptions = OptionsOf<typeof withOptions>;
-
-async function monitor(app: string, options: MonitorOptions, surroundings: Surroundings): Promise<ExitCode> {
-  windowOf(options, surroundings.clock.now());
-  const intervalMs = intervalOf(options.watch, WATCH_MS);
-  if (intervalMs !== undefined && options.output === 'csv') throw csvIsOneTable();
-  const { operator, scopeOf } = await targetOf(app, options, surroundings);
-  return await withPlatforms(operator, options, surroundings, async (platforms) => {
-    const scope = await scopeOf(platforms);
-    const observe = (): Promise<Seen> => observeScope(scope, platforms, options, surroundings);
-    if (intervalMs === undefined) {
-      write(await observe(), options, surroundings);
-      return EXIT.ok;
-    }
-    return watch(
-      {
-        intervalMs,
-        observe,
-        draw: (seen, rows) => textLines(seen, options, surroundings, rows),
-        print: (seen) =>
-          options.output === 'json'
-            ? `${JSON.stringify(monitorDocument(seen))}\n`
-            : textOf(seen, options, surroundings),
-      },
-      surroundings,
-    );
-  });
-}
 
 async function observeScope(
   scope: Scope,
@@ -145,9 +145,7 @@ function write(seen: Seen, options: MonitorOptions, surroundings: Surroundings):
 }
 
 function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings): string {
-  return textLines(seen, options, surroundings, undefined)
-    .map((line) => `${line}\n`)
-    .join('');
+  return textOfLines(textLines(seen, options, surroundings, undefined));
 }
 
 /** @param rows number of available rows; undefined: unlimited. */
@@ -180,12 +178,4 @@ function headOf(scope: Scope, { startSeconds, endSeconds, stepSeconds }: TimeWin
   );
   const span = formatDuration((endSeconds - startSeconds) * 1000);
   return `${safeLine(scopeKey(scope))}  ${from} to ${to} (${span}), a sample every ${formatDuration(stepSeconds * 1000)}`;
-}
-
-function csvIsOneTable(): PortolanError {
-  return invalidInput(
-    'monitor/csv-watch',
-    '-o csv is one table, so it cannot be watched.',
-    'Leave --watch out, or pass -o json: it writes one line for each observation.',
-  );
 }

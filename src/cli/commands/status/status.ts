@@ -8,7 +8,7 @@ import { defineCommand, type OptionsOf, type Surroundings } from '../../session/
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
-import { count, wrap } from '../../terminal/text.ts';
+import { count, textOfLines, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
 import { type Reader, readerOf, remedyLines, statusTable } from './table.ts';
 import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
@@ -37,7 +37,14 @@ Examples:
   portolan status --server http://127.0.0.1:7780 --watch     # of a running controller
   portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`,
   parameters,
-  run: (surroundings, options) => status(options, surroundings),
+  run(surroundings, options) {
+    if (options.server !== undefined) return statusOfServer(options, surroundings);
+    const intervalMs = intervalOf(options.watch, WATCH_MS);
+    return withSession(options, surroundings, true, (session) => {
+      const observe = () => (intervalMs === undefined ? observeOnce(session) : reobserve(session));
+      return show(observe, intervalMs, options, surroundings);
+    });
+  },
 });
 
 /** Holds a view, its exit code, and the number of requests it needed. */
@@ -45,19 +52,6 @@ interface ObservedStatus {
   readonly view: StatusView;
   readonly exitCode: ExitCode;
   readonly requests?: number;
-}
-
-function status(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
-  if (options.server !== undefined) return statusOfServer(options, surroundings);
-  const intervalMs = intervalOf(options.watch, WATCH_MS);
-  return withSession(options, surroundings, true, (session) =>
-    show(
-      () => (intervalMs === undefined ? observeOnce(session) : reobserve(session)),
-      intervalMs,
-      options,
-      surroundings,
-    ),
-  );
 }
 
 /** Observes the session's manifests once. Writes nothing. */
@@ -111,9 +105,7 @@ async function show(
   const print = (observed: ObservedStatus): string =>
     options.output === 'json'
       ? `${JSON.stringify(observed.view.document, null, intervalMs === undefined ? 2 : undefined)}\n`
-      : linesOf(observed, false)
-          .map((line) => `${line}\n`)
-          .join('');
+      : textOfLines(linesOf(observed, false));
   if (intervalMs !== undefined)
     return watch({ intervalMs, observe, draw: (observed) => linesOf(observed, true), print }, surroundings);
   const observed = await observe();

@@ -9,12 +9,14 @@ import { type Forest, treeOf } from '../../../views/tree.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { scopeKey } from '../../../model/ids.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
-import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { EXIT } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
 import { applicationArgument } from '../../server/options.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/table.ts';
 import { unknownApplication } from '../../session/unknown-application.ts';
+import { writeJson } from '../../terminal/terminal.ts';
+import { textOfLines } from '../../terminal/text.ts';
 import { treeLines, treeSummary } from './node.ts';
 import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
 
@@ -42,25 +44,19 @@ Examples:
   portolan tree shop --server http://127.0.0.1:7780
   portolan tree -f manifests/ -o json | jq '.. | objects | select(.state == "not-in-manifests") | .name'`,
   parameters,
-  run: (surroundings, options, [application]) => tree(application, options, surroundings),
+  async run(surroundings, options, [application]) {
+    if (options.server !== undefined) {
+      const { forest, exitCode } = await forestOfServer(application, options, surroundings);
+      writeForest(forest, options, surroundings);
+      return exitCode;
+    }
+    return withSession(options, surroundings, true, async (session) => {
+      const survey = await surveyAll(only(session, application), silentHooks);
+      writeForest(await forestOf(survey, await surroundings.kinds.reconciled()), options, surroundings);
+      return planExitCode(survey.document, false);
+    });
+  },
 });
-
-async function tree(
-  application: string | undefined,
-  options: TreeOptions,
-  surroundings: Surroundings,
-): Promise<ExitCode> {
-  if (options.server !== undefined) {
-    const { forest, exitCode } = await forestOfServer(application, options, surroundings);
-    writeForest(forest, options, surroundings);
-    return exitCode;
-  }
-  return withSession(options, surroundings, true, async (session) => {
-    const survey = await surveyAll(only(session, application), silentHooks);
-    writeForest(await forestOf(survey, await surroundings.kinds.reconciled()), options, surroundings);
-    return planExitCode(survey.document, false);
-  });
-}
 
 async function forestOf({ prepared, errors, document }: Survey, kinds: ReconciledKinds): Promise<Forest> {
   const shown = await Promise.all(prepared.map(async (one) => ({ one, ...(await shownLines(one, kinds, 'all')) })));
@@ -80,24 +76,14 @@ async function forestOf({ prepared, errors, document }: Survey, kinds: Reconcile
 }
 
 /** Returns the trees that a controller observed last, and the exit code. The HTTP client is loaded only for this. */
-async function forestOfServer(
-  name: string | undefined,
-  options: TreeOptions,
-  surroundings: Surroundings,
-): Promise<{ readonly forest: Forest; readonly exitCode: ExitCode }> {
+async function forestOfServer(name: string | undefined, options: TreeOptions, surroundings: Surroundings) {
   const { openServer } = await import('../../server/client.ts');
   const server = openServer(options, surroundings);
-  const ids: string[] = [];
-  if (name === undefined) for await (const one of server.list('applications')) ids.push((one as ApplicationSummary).id);
-  else ids.push(name);
-  const answers: ApplicationDetails[] = [];
-  for (const id of ids)
-    answers.push(
-      (await server.get(
-        `applications/${encodeURIComponent(applicationArgument(id))}`,
-        'conditions',
-      )) as ApplicationDetails,
-    );
+  const all = name === undefined ? await Array.fromAsync(server.list('applications')) : [{ id: name }];
+  const answers = await Array.fromAsync(all as readonly Pick<ApplicationSummary, 'id'>[], async ({ id }) => {
+    const path = `applications/${encodeURIComponent(applicationArgument(id))}`;
+    return (await server.get(path, 'conditions')) as ApplicationDetails;
+  });
   const views = answers.map(answeredView);
   const isHeld = views.some((view) =>
     [view, ...view.resources].some(({ state }) => state === 'held' || state === 'not-ours'),
@@ -121,12 +107,9 @@ function only(session: Session, name: string | undefined): Session {
 function writeForest(forest: Forest, options: TreeOptions, surroundings: Surroundings): void {
   const { out } = surroundings.terminal;
   if (options.output === 'json') {
-    const { revision, applications, notes } = forest;
-    const said = notes.map(({ about, what }) => ({ about, message: what }));
-    out.write(`${JSON.stringify({ formatVersion: 1, revision, applications, notes: said }, null, 2)}\n`);
-    return;
-  }
-  for (const line of forestLines(forest, readerOf(surroundings, options.ascii))) out.write(`${line}\n`);
+    const notes = forest.notes.map(({ about, what }) => ({ about, message: what }));
+    writeJson({ ...forest, notes }, surroundings.terminal);
+  } else out.write(textOfLines(forestLines(forest, readerOf(surroundings, options.ascii))));
 }
 
 function forestLines({ applications, notes }: Forest, reader: Reader): readonly string[] {
