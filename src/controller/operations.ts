@@ -1,5 +1,5 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -108,19 +108,17 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       const record = known(core, id);
       const { approval } = record.status;
       if (approval === null)
-        throw new PortolanError({
-          code: 'controller/nothing-to-approve',
-          disposition: 'invalid',
-          message: `No plan of ${id} waits for an approval. Nothing was done.`,
-          remedy: 'Check its status: each hold states what releases it.',
-        });
+        throw invalidInput(
+          'controller/nothing-to-approve',
+          `No plan of ${id} waits for an approval. Nothing was done.`,
+          'Check its status: each hold states what releases it.',
+        );
       if (approval.digest !== digest)
-        throw new PortolanError({
-          code: 'controller/other-plan',
-          disposition: 'invalid',
-          message: `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: it has changed. Nothing was approved.`,
-          remedy: 'Review the present plan, and approve its digest.',
-        });
+        throw invalidInput(
+          'controller/other-plan',
+          `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: it has changed. Nothing was approved.`,
+          'Review the present plan, and approve its digest.',
+        );
       const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
       await decide(core, record, {

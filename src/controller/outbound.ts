@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { Agent } from 'undici';
 import { isLoopback } from '../configuration/addresses.ts';
 import { isForbiddenHost } from '../configuration/forbidden-hosts.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import { Secret } from '../model/secret.ts';
 import { after, type Clock, rejectOnAbort } from '../runtime/clock.ts';
 import { lookup, type LookupAddress } from 'node:dns';
@@ -82,12 +82,11 @@ export function createOutbound(clock: Clock) {
       if (late.signal.aborted) throw new OutboundError('TIMEOUT', `timed out after ${timeoutMs} ms`);
       const code = codeOf(error);
       if (code === 'EFORBIDDEN')
-        throw new PortolanError({
-          code: 'outbound/forbidden-address',
-          disposition: 'invalid',
-          message: 'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
-          remedy: 'Correct the name in the configuration, or its record on the name server.',
-        });
+        throw invalidInput(
+          'outbound/forbidden-address',
+          'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
+          'Correct the name in the configuration, or its record on the name server.',
+        );
       throw new OutboundError(code, `no answer: ${code}`);
     } finally {
       finished.abort();
@@ -156,12 +155,11 @@ function wireAddress(address: string | Secret): URL {
   if (url !== null && fault === undefined) return url;
   // The message names the fault of the address, not the address.
   const origin = address instanceof Secret ? address.origin : 'the configuration';
-  throw new PortolanError({
-    code: 'outbound/invalid-address',
-    disposition: 'invalid',
-    message: `the address from the ${origin} ${fault ?? 'is missing'}; nothing was sent`,
-    remedy: 'Set it to an https address, or http://127.0.0.1:PORT for a receiver on this machine.',
-  });
+  throw invalidInput(
+    'outbound/invalid-address',
+    `the address from the ${origin} ${fault ?? 'is missing'}; nothing was sent`,
+    'Set it to an https address, or http://127.0.0.1:PORT for a receiver on this machine.',
+  );
 }
 
 const HEADER_VALUE = /^[\u0020-\u007e]+$/;
@@ -182,12 +180,11 @@ function wireHeaders({ headers, body, signature }: OutboundMessage): Record<stri
 }
 
 function badHeader(name: string, origin: string | undefined): PortolanError {
-  return new PortolanError({
-    code: 'outbound/invalid-header',
-    disposition: 'invalid',
-    message: `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} has characters that a header cannot have; nothing was sent`,
-    remedy: 'Remove line breaks and other characters that are not printable ASCII from the value.',
-  });
+  return invalidInput(
+    'outbound/invalid-header',
+    `the value of the header ${name}${origin === undefined ? '' : ` (${origin})`} has characters that a header cannot have; nothing was sent`,
+    'Remove line breaks and other characters that are not printable ASCII from the value.',
+  );
 }
 
 /**

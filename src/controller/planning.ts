@@ -1,7 +1,7 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import { silentHooks } from '../reconcile/apply/world.ts';
@@ -111,10 +111,9 @@ function applicationKey({ platform, team, region, appId, app }: ApplicationSpec)
 }
 
 function unknownResource(id: ResourceId): PortolanError {
-  return new PortolanError({
-    code: 'controller/unknown-resource',
-    disposition: 'invalid',
-    message: `${id} is not among the manifests that were sent. Nothing was planned.`,
-    remedy: 'Correct the name. It has the form Kind/name.',
-  });
+  return invalidInput(
+    'controller/unknown-resource',
+    `${id} is not among the manifests that were sent. Nothing was planned.`,
+    'Correct the name. It has the form Kind/name.',
+  );
 }

@@ -14,7 +14,7 @@ import type {
   ScopeReading,
   Step,
 } from './reconciled.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 
 /** Everything that is known when a step was applied, to record its object. */
 export interface AppliedContext {
@@ -125,10 +125,9 @@ export function refuseId(id: string | undefined, why: string): void {
 /** Returns the error for an id that does not fit. @param id the given id; undefined: an id is needed. */
 export function badId(id: string | undefined, why: string): PortolanError {
   const what = id === undefined ? 'An --id is needed' : `The --id ${JSON.stringify(id)} does not fit`;
-  return new PortolanError({
-    code: 'ledger/bad-id',
-    disposition: 'invalid',
-    message: `${what}: ${why}. Nothing was recorded.`,
-    remedy: id === undefined ? 'Say which one with --id.' : 'Correct the --id, or leave it out.',
-  });
+  return invalidInput(
+    'ledger/bad-id',
+    `${what}: ${why}. Nothing was recorded.`,
+    id === undefined ? 'Say which one with --id.' : 'Correct the --id, or leave it out.',
+  );
 }

@@ -1,4 +1,4 @@
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
@@ -75,12 +75,11 @@ export function readOnly(location: string): PortolanError {
 }
 
 export function missing(location: string): PortolanError {
-  return new PortolanError({
-    code: 'ledger/missing',
-    disposition: 'invalid',
-    message: `There is no ledger at ${location}, and reading never creates one.`,
-    remedy: 'Check the path, or pass `--ledger none` to read without one: ownership is then unknown.',
-  });
+  return invalidInput(
+    'ledger/missing',
+    `There is no ledger at ${location}, and reading never creates one.`,
+    'Check the path, or pass `--ledger none` to read without one: ownership is then unknown.',
+  );
 }
 
 export function newer(location: string, schema: number, known: number): PortolanError {
@@ -97,12 +96,11 @@ export function newer(location: string, schema: number, known: number): Portolan
 }
 
 export function older(location: string, schema: number, known: number): PortolanError {
-  return new PortolanError({
-    code: 'ledger/older',
-    disposition: 'invalid',
-    message: `The ledger ${location} has schema ${schema}, this version reads ${known}; reading alone does not migrate.`,
-    remedy: 'Open it once for writing (`portolan run` or `portolan apply`), which keeps a backup, and read again.',
-  });
+  return invalidInput(
+    'ledger/older',
+    `The ledger ${location} has schema ${schema}, this version reads ${known}; reading alone does not migrate.`,
+    'Open it once for writing (`portolan run` or `portolan apply`), which keeps a backup, and read again.',
+  );
 }
 
 export function corrupt(location: string, what: string, cause?: unknown): PortolanError {

@@ -1,4 +1,4 @@
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import { checkedInteger } from './request-values.ts';
 import type { AppAddress } from './writes.ts';
 
@@ -15,12 +15,11 @@ function segment(value: string, what: string): string {
   if (PLAIN_SEGMENT.test(value)) return value;
   // A lone surrogate cannot be encoded at all, so `encodeURIComponent` would throw a bare URIError.
   if (value === '' || value === '.' || value === '..' || value.length > 256 || !value.isWellFormed()) {
-    throw new PortolanError({
-      code: 'platform/invalid-request',
-      disposition: 'invalid',
-      message: `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address. Nothing was sent.`,
-      remedy: `Correct the ${what} in the manifest.`,
-    });
+    throw invalidInput(
+      'platform/invalid-request',
+      `${what} ${JSON.stringify(value.slice(0, 80))} cannot be part of an address. Nothing was sent.`,
+      `Correct the ${what} in the manifest.`,
+    );
   }
   return encodeURIComponent(value);
 }

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { createSecureContext, getCACertificates } from 'node:tls';
 import { Agent, buildConnector, Client, type Dispatcher } from 'undici';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { type Clock, rejectOnAbort } from '../runtime/clock.ts';
 import { createDeadlines, type Deadlines, type Expiring } from './deadlines.ts';
@@ -198,12 +198,11 @@ function authorization(options: HttpTransportOptions): { readonly header: string
   const text = value.reveal();
   // Checked here, because libraries quote an invalid header value in their errors.
   if (!HEADER_NAME.test(header) || !HEADER_VALUE.test(text) || text !== text.trim()) {
-    throw new PortolanError({
-      code: 'platform/invalid-credentials',
-      disposition: 'invalid',
-      message: `the token for ${options.url} (${value.origin}, header ${JSON.stringify(header)}) is empty or not valid in a header. Nothing was sent.`,
-      remedy: 'Check the value for a line break or a space at its end, and spec.auth.header for a misspelling.',
-    });
+    throw invalidInput(
+      'platform/invalid-credentials',
+      `the token for ${options.url} (${value.origin}, header ${JSON.stringify(header)}) is empty or not valid in a header. Nothing was sent.`,
+      'Check the value for a line break or a space at its end, and spec.auth.header for a misspelling.',
+    );
   }
   return { header, value };
 }

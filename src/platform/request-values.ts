@@ -1,15 +1,14 @@
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 
 /** Throws before anything is sent. `what` names the field; `value` is left out if it may be secret. */
 export function refuse(what: string, expected: string, value?: string | number): never {
   const shown = value === undefined ? '' : ` ${JSON.stringify(typeof value === 'string' ? value.slice(0, 80) : value)}`;
-  throw new PortolanError({
-    code: 'platform/invalid-request',
-    disposition: 'invalid',
-    message: `${what}${shown} is not a value the platform documents: expected ${expected}. Nothing was sent.`,
-    remedy: `Correct ${what} in the manifest.`,
-  });
+  throw invalidInput(
+    'platform/invalid-request',
+    `${what}${shown} is not a value the platform documents: expected ${expected}. Nothing was sent.`,
+    `Correct ${what} in the manifest.`,
+  );
 }
 
 /** Returns the value. @throws PortolanError `invalid` where it is not valid. */

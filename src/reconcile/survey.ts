@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import type { ApplyWorld } from './apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
-import { errorFacts, PortolanError } from '../model/errors.ts';
+import { errorFacts, invalidInput, PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
 import { inParts } from '../model/parts.ts';
 import { planDigestParts } from '../plan/digest.ts';
@@ -116,12 +116,11 @@ export function sharedScope(scope: string, works: readonly Work[]): PortolanErro
     .map(({ application: { id, position } }) => `${id} (${position.file}:${position.line})`)
     .sort()
     .join(' and ');
-  return new PortolanError({
-    code: 'application/same-scope',
-    disposition: 'invalid',
-    message: `${names} are the same application ${scope}; nothing was done for either`,
-    remedy: 'Keep one of them and let the other documents name it.',
-  });
+  return invalidInput(
+    'application/same-scope',
+    `${names} are the same application ${scope}; nothing was done for either`,
+    'Keep one of them and let the other documents name it.',
+  );
 }
 
 function unobserved({ application, error }: Survey['errors'][number]): UnobservedScope {

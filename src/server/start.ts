@@ -4,7 +4,7 @@ import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { ControllerApi } from '../controller/api.ts';
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { createApp, type Gate } from './app.ts';
@@ -147,12 +147,11 @@ function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
 function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSettings, log: Log): void {
   if (tokens.length === 0) {
     if (!isLoopback(host) && tls === undefined)
-      throw new PortolanError({
-        code: 'server/open-to-the-network',
-        disposition: 'invalid',
-        message: `spec.server.listen of Settings is ${listen}, which other machines can reach, but neither a token nor TLS is configured. The server was not started.`,
-        remedy: 'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
-      });
+      throw invalidInput(
+        'server/open-to-the-network',
+        `spec.server.listen of Settings is ${listen}, which other machines can reach, but neither a token nor TLS is configured. The server was not started.`,
+        'Add spec.server.tokens (and spec.server.tls, or a proxy with TLS), or listen on 127.0.0.1.',
+      );
     log.warn('server: no token is configured, so only /healthz and /readyz answer (spec.server.tokens)');
   } else if (!isLoopback(host) && tls === undefined) {
     log.warn('server: plain HTTP on the network: others can read the tokens, unless a proxy in front uses TLS', {

@@ -1,6 +1,6 @@
 import type { SecretReference } from '../configuration/platform/spec.ts';
 import { type Role, type ServerToken, ROLES } from '../configuration/settings/server-spec.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import { isSecret, secretLength } from './secrets.ts';
 
@@ -35,12 +35,11 @@ export function openStrongSecret(reference: SecretReference, where: string, open
   const open = openSecret(reference, where);
   const secret = open();
   if (secretLength(secret) >= LENGTH_MIN) return open;
-  throw new PortolanError({
-    code: 'server/weak-secret',
-    disposition: 'invalid',
-    message: `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. It was not used.`,
-    remedy: 'Create a new secret (openssl rand -hex 32) and store it there.',
-  });
+  throw invalidInput(
+    'server/weak-secret',
+    `${where}: the secret in the ${secret.origin} has fewer than ${LENGTH_MIN} characters and could be guessed. It was not used.`,
+    'Create a new secret (openssl rand -hex 32) and store it there.',
+  );
 }
 
 /**

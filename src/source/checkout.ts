@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstat, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 
 /** A path from the command line or the settings, and its place in a commit. */
 export interface PathInCommit {
@@ -32,12 +32,11 @@ export async function locatePaths(named: readonly string[]): Promise<LocatedPath
   const roots = [...new Set(located.map(({ root }) => root))];
   const [root] = roots;
   if (root === undefined || roots.length > 1) {
-    throw new PortolanError({
-      code: 'source/several-checkouts',
-      disposition: 'invalid',
-      message: `The paths given with -f belong to different git repositories: ${roots.join(', ')}. A revision is a commit of one repository. Nothing was read.`,
-      remedy: 'Name paths of one repository only, and use one --source for each repository.',
-    });
+    throw invalidInput(
+      'source/several-checkouts',
+      `The paths given with -f belong to different git repositories: ${roots.join(', ')}. A revision is a commit of one repository. Nothing was read.`,
+      'Name paths of one repository only, and use one --source for each repository.',
+    );
   }
   return { root, paths: located.map(({ path }) => path) };
 }
@@ -67,24 +66,22 @@ async function findTop(path: string): Promise<string> {
   }
   const found = top ?? bare;
   if (found !== undefined) return found;
-  throw new PortolanError({
-    code: 'source/no-repository',
-    disposition: 'invalid',
-    message: `${path} is not in a git repository, so it has no revisions. Nothing was read.`,
-    remedy: 'Name a path in a checkout or a bare repository, or omit --revision to read the files on disk.',
-  });
+  throw invalidInput(
+    'source/no-repository',
+    `${path} is not in a git repository, so it has no revisions. Nothing was read.`,
+    'Name a path in a checkout or a bare repository, or omit --revision to read the files on disk.',
+  );
 }
 
 /** Refuses a link that leads out of the checkout: a commit can contain links, but must not choose the repository. */
 async function refuseLinkOut(path: string, outer: string, top: string, link: string): Promise<void> {
   const real = await realpath(top);
   if (isWithin(await realpath(outer), real)) return;
-  throw new PortolanError({
-    code: 'source/link-out',
-    disposition: 'invalid',
-    message: `${path} contains the link ${link}, which leads out of the checkout ${outer} into another one. Nothing was read.`,
-    remedy: `Pass -f ${real} if you want to read that repository.`,
-  });
+  throw invalidInput(
+    'source/link-out',
+    `${path} contains the link ${link}, which leads out of the checkout ${outer} into another one. Nothing was read.`,
+    `Pass -f ${real} if you want to read that repository.`,
+  );
 }
 
 async function isBare(folder: string): Promise<boolean> {

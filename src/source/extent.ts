@@ -1,6 +1,6 @@
 import type { FolderLimits } from '../configuration/settings/source-spec.ts';
 import { isHiddenName, SKIP_MARKER } from '../manifest/source-rules.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { TreeEntry } from './objects.ts';
 
 /** The size of a folder and everything below it. */
@@ -150,10 +150,9 @@ function tooLarge(what: keyof FolderLimits, limit: number): PortolanError {
     entries: `more than ${limit} files and folders`,
     depth: `folders nested more than ${limit} deep`,
   }[what];
-  return new PortolanError({
-    code: 'source/too-large',
-    disposition: 'invalid',
-    message: `The commit has ${found} in the paths of the source. It was not read.`,
-    remedy: `Remove them from the commit, name fewer folders (-f, or spec.source.paths of Settings), or raise spec.source.limits.${what}.`,
-  });
+  return invalidInput(
+    'source/too-large',
+    `The commit has ${found} in the paths of the source. It was not read.`,
+    `Remove them from the commit, name fewer folders (-f, or spec.source.paths of Settings), or raise spec.source.limits.${what}.`,
+  );
 }

@@ -2,7 +2,7 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { SecretReference } from '../configuration/platform/spec.ts';
 import type { SourceCredentials } from '../configuration/settings/source-spec.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import { type Secret, SECRET_MASK } from '../model/secret.ts';
 import { type GitEnd, gitEnvironment, type GitSurroundings, runGit } from './git.ts';
 
@@ -140,12 +140,11 @@ function sshCommand(key: string | undefined, knownHosts: string | undefined): st
 /** Returns the path if ssh and the shell take it literally: ssh expands % and splits at spaces, the shell reads quotes. */
 function plainPath(path: string): string {
   if (/^\/[A-Za-z0-9._/@+,:=-]*$/.test(path)) return path;
-  throw new PortolanError({
-    code: 'source/key-path',
-    disposition: 'invalid',
-    message: `The path of the ssh key, ${JSON.stringify(path)}, contains characters that ssh does not take literally. Nothing was fetched.`,
-    remedy: 'Mount the key at a path that contains only letters, digits and . _ / @ + , : = -.',
-  });
+  throw invalidInput(
+    'source/key-path',
+    `The path of the ssh key, ${JSON.stringify(path)}, contains characters that ssh does not take literally. Nothing was fetched.`,
+    'Mount the key at a path that contains only letters, digits and . _ / @ + , : = -.',
+  );
 }
 
 function basic(username: string | undefined, password: string): string {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, isAbsolute } from 'node:path';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import { after, type Clock } from '../runtime/clock.ts';
 
 /** Surroundings in which git runs. */
@@ -224,12 +224,11 @@ export function gitFailed(root: string, what: string, complaint: string): Portol
   const [first = ''] = complaint.split('\n');
   if (/from promisor remote/.test(complaint)) return incompleteClone(root);
   if (/not a git repository/.test(complaint)) {
-    return new PortolanError({
-      code: 'source/no-repository',
-      disposition: 'invalid',
-      message: `${root} looks like a git repository, but git rejects it: ${first}. Nothing was done.`,
-      remedy: 'Clone it again. The cause can be a worktree whose main repository was moved or removed.',
-    });
+    return invalidInput(
+      'source/no-repository',
+      `${root} looks like a git repository, but git rejects it: ${first}. Nothing was done.`,
+      'Clone it again. The cause can be a worktree whose main repository was moved or removed.',
+    );
   }
   return new PortolanError({
     code: 'source/git-failed',

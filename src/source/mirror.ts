@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { mkdir, readdir, rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import { exists } from './checkout.ts';
 import type { GitEnd } from './git.ts';
@@ -48,12 +48,11 @@ export class Mirror {
   constructor(options: MirrorOptions) {
     const { url, ref, cacheFolder } = options;
     if (!REF.test(ref))
-      throw new PortolanError({
-        code: 'source/bad-revision',
-        disposition: 'invalid',
-        message: `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
-        remedy: 'Name a branch, a tag or a full commit id. Steps back such as HEAD~1 work only in local checkouts.',
-      });
+      throw invalidInput(
+        'source/bad-revision',
+        `"${safeLine(ref)}" cannot be a ref of a remote repository. Nothing was fetched.`,
+        'Name a branch, a tag or a full commit id. Steps back such as HEAD~1 work only in local checkouts.',
+      );
     this.#options = options;
     this.#transport = new GitTransport(options);
     // Absolute, because git changes to this folder, and the path of a key in it must stay valid.
@@ -95,19 +94,17 @@ export class Mirror {
     });
     const [one, another] = found;
     if (one === undefined)
-      throw new PortolanError({
-        code: 'source/unknown-revision',
-        disposition: 'invalid',
-        message: `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
-        remedy: 'Correct spec.source.ref, or push the branch again.',
-      });
+      throw invalidInput(
+        'source/unknown-revision',
+        `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
+        'Correct spec.source.ref, or push the branch again.',
+      );
     if (another !== undefined)
-      throw new PortolanError({
-        code: 'source/ambiguous-revision',
-        disposition: 'invalid',
-        message: `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
-        remedy: `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
-      });
+      throw invalidInput(
+        'source/ambiguous-revision',
+        `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
+        `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
+      );
     return one;
   }
 

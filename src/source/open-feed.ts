@@ -1,6 +1,6 @@
 import type { SecretReference } from '../configuration/platform/spec.ts';
 import type { SourceSettings } from '../configuration/settings/source-spec.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import type { Secret } from '../model/secret.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
@@ -50,19 +50,17 @@ function openLocal(options: SourceFeedOptions, stableMs: number): SourceReader {
   const { signatures, ...settings } = options.settings;
   const paths = options.paths.length === 0 ? settings.paths : options.paths;
   if (paths.length === 0)
-    throw new PortolanError({
-      code: 'source/none',
-      disposition: 'invalid',
-      message: 'No source is configured.',
-      remedy: 'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
-    });
+    throw invalidInput(
+      'source/none',
+      'No source is configured.',
+      'Pass -f with a checkout or folder, or set spec.source.url in the configuration.',
+    );
   if (paths.includes('-'))
-    throw new PortolanError({
-      code: 'source/standard-input',
-      disposition: 'invalid',
-      message: 'A daemon cannot watch standard input (-f -). Nothing was read.',
-      remedy: 'Pass -f with a checkout or a folder, or run portolan apply -f -.',
-    });
+    throw invalidInput(
+      'source/standard-input',
+      'A daemon cannot watch standard input (-f -). Nothing was read.',
+      'Pass -f with a checkout or a folder, or run portolan apply -f -.',
+    );
   // Otherwise removing .git would bypass the policy.
   const isRepository = options.isRepository || signatures.by !== 'nobody';
   return localReader({ ...options, paths, ref: options.ref ?? settings.ref, signatures, isRepository, stableMs });
@@ -71,12 +69,11 @@ function openLocal(options: SourceFeedOptions, stableMs: number): SourceReader {
 function openRemote(options: SourceFeedOptions, url: string): SourceReader {
   const { ref = 'HEAD', paths, signatures, credentials, tls } = options.settings;
   if (options.paths.length > 0)
-    throw new PortolanError({
-      code: 'source/several',
-      disposition: 'invalid',
-      message: `Both -f and spec.source.url of Settings (${url}) name a source, but only one is possible. Nothing was read.`,
-      remedy: 'Omit -f and set spec.source.paths to paths of the repository, or remove the url.',
-    });
+    throw invalidInput(
+      'source/several',
+      `Both -f and spec.source.url of Settings (${url}) name a source, but only one is possible. Nothing was read.`,
+      'Omit -f and set spec.source.paths to paths of the repository, or remove the url.',
+    );
   const asked = { url, ref: options.ref ?? ref, paths, signatures, credentials, caFile: tls?.caFile };
   return new RemoteReader({ ...options, ...asked });
 }

@@ -1,4 +1,4 @@
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { Git } from './git.ts';
 import type { ObjectReader } from './objects.ts';
 
@@ -17,21 +17,19 @@ const COMMIT_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
  */
 export async function resolveRevision(git: Git, objects: ObjectReader, ref: string): Promise<string> {
   if (ref.length > REF_LENGTH_MAX || !REF.test(ref)) {
-    throw new PortolanError({
-      code: 'source/bad-revision',
-      disposition: 'invalid',
-      message: `"${ref.slice(0, REF_LENGTH_MAX)}" is not a valid revision. Nothing was read.`,
-      remedy: 'Name a branch, a tag or a commit id. HEAD~1 and main^ work too.',
-    });
+    throw invalidInput(
+      'source/bad-revision',
+      `"${ref.slice(0, REF_LENGTH_MAX)}" is not a valid revision. Nothing was read.`,
+      'Name a branch, a tag or a commit id. HEAD~1 and main^ work too.',
+    );
   }
   const commit = await commitOf(git, objects, ref);
   if (commit !== undefined) return commit;
-  throw new PortolanError({
-    code: 'source/unknown-revision',
-    disposition: 'invalid',
-    message: `${git.root} has no commit "${ref}". Nothing was read.`,
-    remedy: 'Fetch it, or correct the name. A branch that exists only at the remote is called origin/NAME.',
-  });
+  throw invalidInput(
+    'source/unknown-revision',
+    `${git.root} has no commit "${ref}". Nothing was read.`,
+    'Fetch it, or correct the name. A branch that exists only at the remote is called origin/NAME.',
+  );
 }
 
 /** Prefixes of a short name, as in git. A tag and a branch can have the same name. */
@@ -50,12 +48,11 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
   if (facts?.found === 'several') throw ambiguous(git.root, ref);
   if (facts?.found !== 'one') return undefined;
   if (facts.size > COMMIT_BYTES_MAX)
-    throw new PortolanError({
-      code: 'source/too-large',
-      disposition: 'invalid',
-      message: `The commit ${facts.id.slice(0, 12)} has a message of ${facts.size} bytes. It was not read.`,
-      remedy: `Commit with a message of at most ${COMMIT_BYTES_MAX} bytes.`,
-    });
+    throw invalidInput(
+      'source/too-large',
+      `The commit ${facts.id.slice(0, 12)} has a message of ${facts.size} bytes. It was not read.`,
+      `Commit with a message of at most ${COMMIT_BYTES_MAX} bytes.`,
+    );
   return facts.id;
 }
 
@@ -63,12 +60,11 @@ async function commitOf(git: Git, objects: ObjectReader, ref: string): Promise<s
 const COMMIT_BYTES_MAX = 4 * 1024 * 1024;
 
 function ambiguous(root: string, ref: string): PortolanError {
-  return new PortolanError({
-    code: 'source/ambiguous-revision',
-    disposition: 'invalid',
-    message: `"${ref}" is ambiguous in ${root}. Nothing was read.`,
-    remedy: `Write refs/heads/${ref} for a branch, refs/tags/${ref} for a tag, or more of a commit id.`,
-  });
+  return invalidInput(
+    'source/ambiguous-revision',
+    `"${ref}" is ambiguous in ${root}. Nothing was read.`,
+    `Write refs/heads/${ref} for a branch, refs/tags/${ref} for a tag, or more of a commit id.`,
+  );
 }
 
 /** Returns the name of a revision in plans: `main@sha1:<40 digits>`. */

@@ -1,5 +1,5 @@
 import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import { placeInCheckout } from './checkout.ts';
 import type { Git, GitExtras } from './git.ts';
@@ -13,12 +13,11 @@ import type { Git, GitExtras } from './git.ts';
 export async function requireSignature(git: Git, commit: string, { by, keys = '' }: SignaturePolicy): Promise<void> {
   if (by === 'nobody') return;
   if ((await placeInCheckout(git.root, keys)) !== undefined)
-    throw new PortolanError({
-      code: 'source/keys-in-checkout',
-      disposition: 'invalid',
-      message: `The trusted keys ${keys} are in the checkout ${git.root}, where a commit could change them. Nothing was read.`,
-      remedy: 'Move them elsewhere, and correct spec.source.signatures.keys of Settings.',
-    });
+    throw invalidInput(
+      'source/keys-in-checkout',
+      `The trusted keys ${keys} are in the checkout ${git.root}, where a commit could change them. Nothing was read.`,
+      'Move them elsewhere, and correct spec.source.signatures.keys of Settings.',
+    );
   const args = ['log', '-1', '--no-show-signature', '--format=%G?%x00%GS%x00%GF', '--end-of-options', commit];
   const { exitCode, stdout, stderr } = await git.run(args, verifiers(by, keys));
   const [state = '', signer = '', key = ''] = stdout.trimEnd().split('\0');

@@ -1,6 +1,6 @@
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { formatDuration } from '../model/duration.ts';
-import { PortolanError } from '../model/errors.ts';
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import type { Limits } from './contents.ts';
 import type { ThreadFailure } from './thread-workbench.ts';
@@ -11,12 +11,11 @@ export function sourceFailure(limits: Limits): (why: ThreadFailure, label: strin
   return (why, label) => {
     const { code, happened, advice } = explain(why, limits());
     const source = label === '' ? 'the source that was accepted before the restart' : label;
-    return new PortolanError({
-      code: `source/${code}`,
-      disposition: 'invalid',
-      message: `Reading ${source} ${happened}. The last accepted revision stays in effect.`,
-      remedy: `${UNREADABLE_REMEDY} ${advice}`,
-    });
+    return invalidInput(
+      `source/${code}`,
+      `Reading ${source} ${happened}. The last accepted revision stays in effect.`,
+      `${UNREADABLE_REMEDY} ${advice}`,
+    );
   };
 }
 
@@ -24,12 +23,11 @@ export function sourceFailure(limits: Limits): (why: ThreadFailure, label: strin
 export function planFailure(limits: Limits): (why: ThreadFailure) => PortolanError {
   return (why) => {
     const { code, happened, advice } = explain(why, limits());
-    return new PortolanError({
-      code: `plan/${code}`,
-      disposition: why.type === 'failed' ? 'give-up' : 'invalid',
-      message: `Parsing the manifests ${happened}. Nothing was planned.`,
-      remedy: why.type === 'failed' ? advice : `Send fewer or smaller manifests. ${advice}`,
-    });
+    return invalidInput(
+      `plan/${code}`,
+      `Parsing the manifests ${happened}. Nothing was planned.`,
+      why.type === 'failed' ? advice : `Send fewer or smaller manifests. ${advice}`,
+    );
   };
 }
 

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
-import { type ErrorFacts, PortolanError } from '../model/errors.ts';
+import { type ErrorFacts, invalidInput, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** Codes of errors that end the thread of a source. Such a source is not retried until a sync requests it. */
@@ -70,12 +70,11 @@ export class Unreadable {
     const known = failed.find((one) => one.key === key);
     if (known !== undefined) throw new PortolanError({ ...known, disposition: 'invalid' } satisfies ErrorFacts);
     if (begun?.key !== key || this.#own.has(key) || begun.times < TIMES_MAX) return;
-    const error = new PortolanError({
-      code: 'source/process-ended',
-      disposition: 'invalid',
-      message: `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
-      remedy: `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
-    });
+    const error = invalidInput(
+      'source/process-ended',
+      `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
+      `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
+    );
     await this.remember({ key, label }, error);
     throw error;
   }

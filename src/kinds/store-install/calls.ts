@@ -4,7 +4,7 @@ import { listInstalled } from './readings.ts';
 import { install, shownInstall, upgrade } from './requests.ts';
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ComponentRecord } from '../component/wire.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { RejectionReason } from '../../platform/verdict.ts';
@@ -56,12 +56,11 @@ function toWrite(step: InstallStep, { app, stores }: CallContext): WriteRequest 
     case 'install': {
       const store = stores.get(step.store);
       if (store === undefined) {
-        throw new PortolanError({
-          code: 'store/unknown',
-          disposition: 'invalid',
-          message: `Store/${step.store} is not in the operator's configuration; nothing was installed`,
-          remedy: 'Add the Store to the file given by --config.',
-        });
+        throw invalidInput(
+          'store/unknown',
+          `Store/${step.store} is not in the operator's configuration; nothing was installed`,
+          'Add the Store to the file given by --config.',
+        );
       }
       return install({ app, build: step.build, store, modelId: step.modelId, modelVersion: step.modelVersion });
     }

@@ -4,7 +4,7 @@ import { makesCopies } from '../../kinds/define.ts';
 import { type Binding, changeBinding } from '../../ledger/binding.ts';
 import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../../ledger/confirmation.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import { installsFact } from '../ledger-view.ts';
@@ -53,21 +53,19 @@ export async function objectsNamed(
   const named = all.filter((object) => object.uid === name || object.resource === name);
   const sources = [...new Set(named.map((object) => object.source))];
   if (sources.length > 1) {
-    throw new PortolanError({
-      code: 'ledger/several-sources',
-      disposition: 'invalid',
-      message: `${name} is on record for the sources ${sources.join(' and ')}. Nothing was recorded.`,
-      remedy: 'Say which one with --source NAME, or name one object by its uid (portolan ledger show prints it).',
-    });
+    throw invalidInput(
+      'ledger/several-sources',
+      `${name} is on record for the sources ${sources.join(' and ')}. Nothing was recorded.`,
+      'Say which one with --source NAME, or name one object by its uid (portolan ledger show prints it).',
+    );
   }
   if (named.length > 0) return named;
   const where = source === undefined ? '' : ` of source ${source}`;
-  throw new PortolanError({
-    code: 'ledger/no-object',
-    disposition: 'invalid',
-    message: `The ledger ${ledger.location} has no object or resource ${name}${where}. Nothing was recorded.`,
-    remedy: 'List what it has: portolan ledger list. A resource is written Kind/name.',
-  });
+  throw invalidInput(
+    'ledger/no-object',
+    `The ledger ${ledger.location} has no object or resource ${name}${where}. Nothing was recorded.`,
+    'List what it has: portolan ledger list. A resource is written Kind/name.',
+  );
 }
 
 /** Resets the counts of failed writes, so that they are tried again. @returns the objects that were held. */
@@ -205,12 +203,7 @@ export async function adoptObject(
 }
 
 function refusedAdoption(what: string, remedy: string): PortolanError {
-  return new PortolanError({
-    code: 'ledger/cannot-adopt',
-    disposition: 'invalid',
-    message: `Nothing was adopted: ${what}.`,
-    remedy,
-  });
+  return invalidInput('ledger/cannot-adopt', `Nothing was adopted: ${what}.`, remedy);
 }
 
 /**

@@ -5,7 +5,7 @@ import { settleStateOf } from './settle-window.ts';
 import type { ApplyWorld } from '../apply/world.ts';
 import { ledgerRecordOf, type ScopeReader, type Step } from '../../kinds/reconciled.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
-import { PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type Scope } from '../../model/ids.ts';
 import type { Intent, OwnedObject } from '../../model/owned.ts';
 import type { Action } from '../../model/plan.ts';
@@ -76,12 +76,11 @@ export async function resolveManually(world: ManualWorld, request: ManualResolut
 async function pendingIntent({ ledger }: ManualWorld, id: string): Promise<Intent> {
   const [intent] = await ledger.intents({ id });
   if (intent === undefined) {
-    throw new PortolanError({
-      code: 'ledger/no-intent',
-      disposition: 'invalid',
-      message: `The ledger ${ledger.location} has no intent ${id}. Nothing was recorded.`,
-      remedy: 'List those whose outcome is not known: portolan ledger list.',
-    });
+    throw invalidInput(
+      'ledger/no-intent',
+      `The ledger ${ledger.location} has no intent ${id}. Nothing was recorded.`,
+      'List those whose outcome is not known: portolan ledger list.',
+    );
   }
   switch (intent.state) {
     case 'open':
@@ -91,12 +90,11 @@ async function pendingIntent({ ledger }: ManualWorld, id: string): Promise<Inten
     case 'rejected':
     case 'superseded':
     case 'resolved':
-      throw new PortolanError({
-        code: 'ledger/intent-decided',
-        disposition: 'invalid',
-        message: `Intent ${id}, ${intent.operation} of ${intent.resource}, is ${intent.state} already${intent.resolvedBy === null ? '' : `, by ${intent.resolvedBy}`}. Nothing was recorded.`,
-        remedy: `See what became of it: portolan ledger show ${id}. If the ledger is wrong about the object, portolan ledger forget ${intent.resource} lets go of it.`,
-      });
+      throw invalidInput(
+        'ledger/intent-decided',
+        `Intent ${id}, ${intent.operation} of ${intent.resource}, is ${intent.state} already${intent.resolvedBy === null ? '' : `, by ${intent.resolvedBy}`}. Nothing was recorded.`,
+        `See what became of it: portolan ledger show ${id}. If the ledger is wrong about the object, portolan ledger forget ${intent.resource} lets go of it.`,
+      );
     default:
       return unreachable(intent.state);
   }
@@ -162,10 +160,9 @@ function sourceOf({ id, uid, scope }: Intent): string {
 }
 
 function unknownKind({ id, resource }: Intent, kind: string): PortolanError {
-  return new PortolanError({
-    code: 'ledger/unknown-kind',
-    disposition: 'invalid',
-    message: `Intent ${id} is for ${resource}, and this version of Portolan does not know the kind ${kind}: it cannot write down what was applied. Nothing was recorded.`,
-    remedy: 'Use the version that wrote the intent.',
-  });
+  return invalidInput(
+    'ledger/unknown-kind',
+    `Intent ${id} is for ${resource}, and this version of Portolan does not know the kind ${kind}: it cannot write down what was applied. Nothing was recorded.`,
+    'Use the version that wrote the intent.',
+  );
 }
