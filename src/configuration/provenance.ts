@@ -49,7 +49,7 @@ export function settingsInForce(
   configuration: Configuration,
   source: { readonly file: string; readonly content: string | Uint8Array; readonly overrides: readonly Override[] },
 ): readonly SettingInForce[] {
-  const origins = new Origins(source);
+  const origins = originsIn(source);
   const documents: readonly (readonly [kind: string, name: string, spec: unknown])[] = [
     ['Settings', origins.nameOfSettings(), configuration.settings],
     ...[...configuration.platforms].map(([name, spec]) => ['Platform', name, spec] as const),
@@ -79,33 +79,24 @@ function valueAt(spec: unknown, path: readonly string[]): unknown {
 }
 
 /** Finds the origins of values in the nodes of the file with its overrides. */
-class Origins {
-  readonly #text: FileText;
-  readonly #overriding: Overriding;
-  readonly #documents: readonly { readonly contents: unknown }[];
-
-  constructor({ file, content, overrides }: Parameters<typeof settingsInForce>[1]) {
-    const text = decode(content).text ?? '';
-    this.#text = new FileText(file, text);
-    this.#overriding = new Overriding(overrides);
-    this.#documents = this.#overriding.amend(parseDocuments(text).documents);
-  }
-
-  nameOfSettings(): string {
-    const document = this.#documents.find(({ contents }) => textAt(contents, ['kind']) === 'Settings');
-    const fallback = settingsDeclaration.defaultName ?? 'default';
-    return textAt(document?.contents, ['metadata', 'name']) ?? fallback;
-  }
-
-  of(kind: string, name: string, { path }: SettingField): Origin {
-    const contents = this.#documents.find((document) =>
-      isMeant(document, { kind, name: kind === 'Settings' ? undefined : { exact: name } }),
-    )?.contents;
-    const { place, complete } = locate(contents, path);
-    if (!complete || place.value instanceof YAMLMap) return { type: 'default' };
-    const cause = this.#overriding.cause(`${kind}/${name}`, formatPath(path));
-    if (cause !== undefined && formatPath(cause.field.path) === formatPath(path))
-      return { type: 'option', option: cause.origin };
-    return { type: 'file', position: this.#text.position(spanOfPlace(place).offset) };
-  }
+function originsIn({ file, content, overrides }: Parameters<typeof settingsInForce>[1]) {
+  const text = new FileText(file, decode(content).text ?? '');
+  const overriding = new Overriding(overrides);
+  const documents = overriding.amend(parseDocuments(text.text).documents);
+  return {
+    nameOfSettings(): string {
+      const document = documents.find(({ contents }) => textAt(contents, ['kind']) === 'Settings');
+      const fallback = settingsDeclaration.defaultName ?? 'default';
+      return textAt(document?.contents, ['metadata', 'name']) ?? fallback;
+    },
+    of(kind: string, name: string, { path }: SettingField): Origin {
+      const meant = { kind, name: kind === 'Settings' ? undefined : { exact: name } };
+      const { place, complete } = locate(documents.find((document) => isMeant(document, meant))?.contents, path);
+      if (!complete || place.value instanceof YAMLMap) return { type: 'default' };
+      const cause = overriding.cause(`${kind}/${name}`, formatPath(path));
+      if (cause !== undefined && formatPath(cause.field.path) === formatPath(path))
+        return { type: 'option', option: cause.origin };
+      return { type: 'file', position: text.position(spanOfPlace(place).offset) };
+    },
+  };
 }

@@ -1,6 +1,7 @@
 import { LIMITS } from './limits.ts';
 import type { SpecProblem } from '../kinds/kind.ts';
 import type { Problem } from '../model/problem.ts';
+import { compareText } from '../model/text.ts';
 
 /** A `Problem` before its file is known: positions are offsets into the text, in UTF-16 code units. */
 export interface Fault extends SpecProblem {
@@ -121,9 +122,4 @@ export function sortProblems(problems: readonly Problem[]): readonly Problem[] {
       left.position.column - right.position.column ||
       compareText(left.code, right.code),
   );
-}
-
-/** Compares texts by code unit, independently of the locale. */
-export function compareText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -1,11 +1,11 @@
 import type { Declarations } from '../kinds/kind.ts';
-import { compareText } from './fault.ts';
 import type { FileReading } from './file.ts';
 import type { Declared, OperatorNames } from './relations.ts';
 import { StandingSet } from './standing-set.ts';
 import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
 import type { DesiredState } from '../model/resource.ts';
+import { compareText } from '../model/text.ts';
 
 /** The resources that one file declares, with the number of each document in the reading. */
 export type DeclaredDocuments = readonly { readonly declared: Declared; readonly document: number }[];

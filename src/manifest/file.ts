@@ -1,8 +1,9 @@
 import { readDocument, type ReadDocument, type ReadingRules } from './document.ts';
 import { type ParsedDocument, parseDocuments } from './documents.ts';
-import { compareText, type Fault, faultAt, FileText, type Mask } from './fault.ts';
+import { type Fault, faultAt, FileText, type Mask } from './fault.ts';
 import { addressMasks, secretLineMasks } from './secrets.ts';
 import { decode } from './text.ts';
+import { compareText } from '../model/text.ts';
 
 /** The content of one file, read by itself. It does not contain the path, so that files with equal content can share it. */
 export interface FileReading {

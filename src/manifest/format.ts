@@ -3,13 +3,14 @@ import type { Declarations } from '../kinds/kind.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
 import { COMPOSING, parseDocuments } from './documents.ts';
-import { compareText, type Fault, faultAt } from './fault.ts';
+import { type Fault, faultAt } from './fault.ts';
 import { type FileReading, fileText, readFile } from './file.ts';
 import { assignComments, commentsOf } from './format-comments.ts';
 import { arrange, hasFoldedText, LINE_LENGTH_MAX } from './format-nodes.ts';
 import { decode, type SourceFile } from './text.ts';
 import { readTokens } from './tokens.ts';
 import { readValue } from './values.ts';
+import { compareText } from '../model/text.ts';
 
 /** The result of formatting one file. */
 export type Formatting =

@@ -5,7 +5,7 @@ import type { Json } from '../model/json.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { parseDocuments } from './documents.ts';
-import { compareText, type FileText, sortProblems } from './fault.ts';
+import { type FileText, sortProblems } from './fault.ts';
 import { type DeclaredDocuments, FileCache } from './file-cache.ts';
 import { fileProblem } from './source-rules.ts';
 import { FAULTS_MAX, type FileReading, fileText, moreFaults, readFile } from './file.ts';
@@ -16,6 +16,7 @@ import { type Declared, type OperatorNames, type RelationFault, relate } from '.
 import type { Trust } from './secrets.ts';
 import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
+import { compareText } from '../model/text.ts';
 
 export interface ManifestInput {
   readonly kinds: Declarations;

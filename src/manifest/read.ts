@@ -1,11 +1,11 @@
 import type { Dirent, Stats } from 'node:fs';
 import { join, sep } from 'node:path';
 import type { Problem } from '../model/problem.ts';
-import { compareText } from './fault.ts';
 import { LIMITS } from './limits.ts';
 import { fileProblem, isHiddenName, isManifestName, isMisnamed, SKIP_MARKER } from './source-rules.ts';
 import { type OpenFile, patientCalls, type SystemCalls } from './system-calls.ts';
 import type { SourceFile } from './text.ts';
+import { compareText } from '../model/text.ts';
 
 /** An entry of a folder. The kind is that of a link itself, not of its target. */
 export interface Entry {

@@ -7,7 +7,7 @@ import {
   referencesOf,
   type SpecProblem,
 } from '../kinds/kind.ts';
-import { type ResourceId, resourceId } from '../model/ids.ts';
+import { kindName, type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { problemAt } from '../kinds/problems.ts';
@@ -102,14 +102,10 @@ function namesByKind(
     if (names === undefined) {
       names = new Map();
       for (const { kind: of, trust } of kinds.values()) if (trust === 'manifest') names.set(of, new Set());
-      for (const id of declared.keys()) names.get(kindOf(id))?.add(nameOf(id));
+      for (const id of declared.keys()) names.get(kindName(id))?.add(nameOf(id));
     }
     return names.get(kind);
   };
-}
-
-function kindOf(id: ResourceId): string {
-  return id.slice(0, id.indexOf('/'));
 }
 
 function nameOf(id: ResourceId): string {
@@ -125,13 +121,13 @@ function dangling(
 ): readonly SpecProblem[] {
   const problems: SpecProblem[] = [];
   for (const { path, to } of references) {
-    const trust = kinds.get(kindOf(to))?.trust ?? 'manifest';
+    const trust = kinds.get(kindName(to))?.trust ?? 'manifest';
     if (trust === 'manifest' && declared.has(to)) continue;
-    const known = namesOf(kindOf(to));
+    const known = namesOf(kindName(to));
     if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
     const message = `there is no ${to} in ${trust === 'operator' ? "the operator's configuration" : 'the manifests'}`;
     const hint = didYouMean(nameOf(to), known) ?? remedy(to, trust);
-    problems.push(...problemAt(path, 'reference/dangling', message, expectedNames(kindOf(to), known), hint));
+    problems.push(...problemAt(path, 'reference/dangling', message, expectedNames(kindName(to), known), hint));
   }
   return problems;
 }
@@ -146,7 +142,7 @@ function expectedNames(kind: string, known: ReadonlySet<string>): string {
 function remedy(to: ResourceId, trust: 'manifest' | 'operator'): string {
   const where =
     trust === 'operator' ? ' to the configuration file (--config)' : ', or pass the file that holds it (-f)';
-  return `add a document kind: ${kindOf(to)} with metadata.name: ${nameOf(to)}${where}`;
+  return `add a document kind: ${kindName(to)} with metadata.name: ${nameOf(to)}${where}`;
 }
 
 function clashes(

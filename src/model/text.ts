@@ -13,3 +13,8 @@ export function safeText(text: string): string {
 export function safeLine(text: string): string {
   return safeText(text).replace(/\n/g, '\\n').replace(/\t/g, '\\t');
 }
+
+/** Compares texts by code unit, independently of the locale. */
+export function compareText(left: string, right: string): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}

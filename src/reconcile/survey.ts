@@ -10,6 +10,7 @@ import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
 import { observeOnly } from './policies/observe-only.ts';
 import type { RunPolicy } from './policies/run.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
+import { compareText } from '../model/text.ts';
 
 /** The state of every application, and the plan of all of them. */
 export interface Survey {
@@ -54,8 +55,8 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   );
   await input.pause?.();
   const sound = withoutShared(prepared, errors);
-  sound.sort((left, right) => byText(left.work.application.id, right.work.application.id));
-  errors.sort((left, right) => byText(left.application, right.application));
+  sound.sort((left, right) => compareText(left.work.application.id, right.work.application.id));
+  errors.sort((left, right) => compareText(left.application, right.application));
   const owned = input.options.ledgerKnown
     ? (await input.ledger.objects({ source: input.source })).filter((object) => object.state !== 'gone')
     : [];
@@ -125,8 +126,4 @@ export function sharedScope(scope: string, works: readonly Work[]): PortolanErro
 
 function unobserved({ application, error }: Survey['errors'][number]): UnobservedScope {
   return { application, ...errorFacts(error) };
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

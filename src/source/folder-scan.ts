@@ -2,13 +2,13 @@ import { hash } from 'node:crypto';
 import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
-import { compareText } from '../manifest/fault.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { FolderPlace } from './contents.ts';
+import { compareText } from '../model/text.ts';
 
 /** Time after which a reading of files that keep changing fails. */
 const PATIENCE_MS = 30_000;

@@ -8,6 +8,7 @@ import type { Survey } from '../reconcile/survey.ts';
 import { applicationState, conditionOf, resourceState } from './answered.ts';
 import type { Remedy, ViewState } from './model.ts';
 import { observedView } from './observed.ts';
+import { compareText } from '../model/text.ts';
 
 /** The status of one application or resource, as a line of a table. */
 export interface StatusLine {
@@ -76,7 +77,10 @@ export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[])
     ...prepared.map((one) => {
       const { id, state, scope, resources } = observedView(one);
       const members = resources.map((resource) => surveyLine(resource.id, resource.state, resource.reason));
-      return { head: surveyLine(id, state, scope), members: members.toSorted(byName) };
+      return {
+        head: surveyLine(id, state, scope),
+        members: members.toSorted((left, right) => compareText(left.name, right.name)),
+      };
     }),
     ...causes.flatMap(({ applications, code, message }) =>
       // A cause that several applications have in common is shown once, below the table.
@@ -114,10 +118,6 @@ export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[])
 
 function surveyLine(name: string, state: ViewState, why: string): StatusLine {
   return { state, name, words: [STATE_WORDS[state] ?? 'Unknown'], why };
-}
-
-function byName(left: StatusLine, right: StatusLine): number {
-  return left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
 }
 
 /** Returns the numbers of the summary. `unread` is the number of applications that could not be read. */

@@ -1,6 +1,8 @@
+import { kindName } from '../model/ids.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ApplicationView, Remedy, ResourceView, ViewState } from './model.ts';
+import { compareText } from '../model/text.ts';
 
 /** One line of a tree and the lines below it. */
 export interface TreeNode {
@@ -35,7 +37,7 @@ export function treeOf({ id, scope, state, reason, resources, lines, observedMs 
   const inOrder = (left: ShownLine, right: ShownLine): number =>
     typesInOrder.indexOf(left.type) - typesInOrder.indexOf(right.type) ||
     (left.rank ?? 0) - (right.rank ?? 0) ||
-    (left.name < right.name ? -1 : left.name > right.name ? 1 : 0);
+    compareText(left.name, right.name);
   const nodesBelow = (key: string): readonly TreeNode[] =>
     (children.get(key) ?? []).toSorted(inOrder).map((line) => ({
       type: line.type,
@@ -53,7 +55,7 @@ function otherLines(lines: readonly ShownLine[], resources: readonly ResourceVie
   const named = new Set(lines.map(({ resource }) => resource));
   return resources
     .filter(({ id }) => !named.has(id))
-    .map(({ id }) => ({ type: id.slice(0, id.indexOf('/')), key: id, below: [], name: id, facts: '', resource: id }));
+    .map(({ id }) => ({ type: kindName(id), key: id, below: [], name: id, facts: '', resource: id }));
 }
 
 function stateOfLine(line: ShownLine, resource: ResourceView | undefined): Pick<TreeNode, 'state' | 'reason'> {

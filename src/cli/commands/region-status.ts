@@ -1,13 +1,13 @@
-const WORDS: Readonly<Record<string, string>> = {
-  0: 'editing',
-  1: 'enabled',
-  2: 'disabled',
-  3: 'under maintenance',
-};
+const WORDS: ReadonlyMap<string, string> = new Map([
+  ['0', 'editing'],
+  ['1', 'enabled'],
+  ['2', 'disabled'],
+  ['3', 'under maintenance'],
+]);
 
 /** Returns the status of a region in words. A status without a word is shown as the platform sent it. */
 export function regionStatusWord(status: string): string {
-  return (Object.hasOwn(WORDS, status) ? WORDS[status] : undefined) ?? `unknown (${status})`;
+  return WORDS.get(status) ?? `unknown (${status})`;
 }
 
 /**

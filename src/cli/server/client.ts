@@ -50,20 +50,19 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
   const asking = askingOf(url, http, surroundings);
   return {
     url,
-    get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: given(query) }),
-    post: (path, expect, body) =>
-      asking.ask(path, expect, { method: 'post', ...(body === undefined ? {} : { json: body }) }),
+    get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: query }),
+    post: (path, expect, body) => asking.ask(path, expect, { method: 'post', json: body }),
     async *list(path, query) {
       let cursor: string | undefined;
       do {
-        const searchParams = given({ limit: PAGE, ...query, cursor });
+        const searchParams = { limit: PAGE, ...query, cursor };
         const page = await asking.ask(path, 'items', { method: 'get', searchParams });
         if (!Array.isArray(page['items'])) throw notPortolan(url);
         yield* page['items'] as readonly unknown[];
         cursor = typeof page['nextCursor'] === 'string' ? page['nextCursor'] : undefined;
       } while (cursor !== undefined);
     },
-    stream: (query) => asking.stream(given(query)),
+    stream: (query) => asking.stream(query),
   };
 }
 
@@ -89,7 +88,7 @@ function askingOf(url: string, http: KyInstance, { clock, signal: ended }: Surro
     }
   }
 
-  async function* stream(searchParams: Record<string, string | number>): AsyncIterable<ServerSentEvent> {
+  async function* stream(searchParams: Query): AsyncIterable<ServerSentEvent> {
     const stop = new AbortController();
     const signal = AbortSignal.any([ended, stop.signal]);
     let heardMs = clock.monotonic();
@@ -134,13 +133,6 @@ function parsed(text: string): unknown {
   } catch {
     return undefined; // Broken off, or not what it says: the caller knows what that means.
   }
-}
-
-function given(query: Query = {}): Record<string, string | number> {
-  const entries = Object.entries(query).flatMap(([name, value]) =>
-    value === undefined ? [] : [[name, value] as const],
-  );
-  return Object.fromEntries(entries);
 }
 
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;

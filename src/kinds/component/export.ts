@@ -4,6 +4,7 @@ import type { RuleRecord } from '../http-gateway-rule/wire.ts';
 import type { ExportContext, Exported, ExportedDocument, LiveComponent, Remark } from '../export.ts';
 import { legibleName } from '../export-names.ts';
 import { componentSchema, PORTS_MAX, portSchema } from './spec.ts';
+import { compareText } from '../../model/text.ts';
 
 const { properties } = componentSchema;
 const portFields = portSchema.properties;
@@ -13,7 +14,7 @@ export function exportComponents(context: ExportContext): Exported {
   const { live } = context;
   const documents: ExportedDocument[] = [];
   const left: string[] = [];
-  for (const component of live.components.toSorted((a, b) => byText(a.serviceId, b.serviceId))) {
+  for (const component of live.components.toSorted((a, b) => compareText(a.serviceId, b.serviceId))) {
     if (context.fits(properties.serviceId, component.serviceId)) documents.push(documentOf(context, component));
     else left.push(`component ${JSON.stringify(component.serviceId)}: a manifest cannot hold this id`);
   }
@@ -25,7 +26,7 @@ export function exportComponents(context: ExportContext): Exported {
             : 'components: this server does not list them. Only those that were named are written; there may be others.',
         ]
       : [];
-  return { documents: documents.sort((a, b) => byText(a.name, b.name)), left, unseen };
+  return { documents: documents.sort((a, b) => compareText(a.name, b.name)), left, unseen };
 }
 
 function documentOf(context: ExportContext, component: LiveComponent): ExportedDocument {
@@ -130,8 +131,4 @@ function quoted(names: readonly string[]): string {
     .map((name) => JSON.stringify(name))
     .sort()
     .join(', ');
-}
-
-function byText(left: string, right: string): number {
-  return left < right ? -1 : left > right ? 1 : 0;
 }

@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage, request as plainRequest, type ServerResponse } from 'node:http';
 import { request as tlsRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
 import { getCACertificates } from 'node:tls';
 
 /**
@@ -40,13 +41,13 @@ export async function startProxy(target: string, caPem: string | undefined) {
   });
 
   async function pass(incoming: IncomingMessage, outgoing: ServerResponse, loss: Loss | undefined): Promise<void> {
-    const body = await bytesOf(incoming);
+    const body = await buffer(incoming);
     if (loss === 'before') return void incoming.socket.destroy();
     if (loss === 'html502') return answer502(outgoing);
     if (loss === 'busy503') return send(outgoing, 503, 'application/json', '{"msg":"busy"}');
     if (incoming.method !== 'GET') arrivals.push((incoming.url ?? '').split('?', 1)[0] ?? '');
     const answer = await forward(incoming, body);
-    const bytes = await bytesOf(answer);
+    const bytes = await buffer(answer);
     // The server has finished here, so only the answer can be lost.
     if (loss === 'after') return void incoming.socket.destroy();
     if (loss === 'html502-after') return answer502(outgoing);
@@ -91,12 +92,6 @@ function forwarding({ protocol, host, origin }: URL, caPem: string | undefined):
         .on('error', reject)
         .end(body);
     });
-}
-
-async function bytesOf(stream: IncomingMessage): Promise<Buffer> {
-  const parts: Buffer[] = [];
-  for await (const part of stream) parts.push(part as Buffer);
-  return Buffer.concat(parts);
 }
 
 function answer502(outgoing: ServerResponse): void {

@@ -1,9 +1,10 @@
+import { text as textOf } from 'node:stream/consumers';
 import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
 import { COMPONENT } from '../../../kinds/component/name.ts';
 import type { ComponentSpec } from '../../../kinds/component/spec.ts';
 import { type ApplicationGroup, groupByApplication } from '../../../manifest/group.ts';
 import { invalidInput, PortolanError } from '../../../model/errors.ts';
-import { type Scope, scopeKey } from '../../../model/ids.ts';
+import { parseScopeKey, type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { DesiredState, Resource } from '../../../model/resource.ts';
 import { applicationsOfTeam, type ExportTarget } from '../../../reconcile/read-application.ts';
@@ -87,11 +88,8 @@ function withComponents(targets: readonly ExportTarget[], ids: readonly string[]
 
 /** Parses `TEAM/REGION/APP-ID` or `PLATFORM/TEAM/REGION/APP-ID`. */
 function parseScope(text: string, platform: string): Scope {
-  const parts = text.split('/');
-  const [name, team, region, appId] = parts.length === 4 ? parts : [platform, ...parts];
-  const isId = /^[1-9][0-9]{0,14}$/.test(appId ?? '');
-  if (name && team && region && isId && parts.length <= 4)
-    return { platform: name, team, region, appId: Number(appId) };
+  const scope = parseScopeKey(text.split('/').length === 3 ? `${platform}/${text}` : text);
+  if (scope !== undefined) return scope;
   throw invalidInput(
     'export/bad-address',
     `${text} is not TEAM/REGION/APP-ID. Nothing was read.`,
@@ -100,10 +98,7 @@ function parseScope(text: string, platform: string): Scope {
 }
 
 async function readList(path: string, terminal: Terminal): Promise<string> {
-  if (path !== '-') return new TextDecoder().decode(readNamedFile(path, 'the list'));
-  const chunks: Uint8Array[] = [];
-  for await (const chunk of terminal.input()) chunks.push(chunk);
-  return Buffer.concat(chunks).toString('utf8');
+  return path === '-' ? textOf(terminal.input()) : new TextDecoder().decode(readNamedFile(path, 'the list'));
 }
 
 /** Parses a list: each line has an application, and ids when only these components are exported. */

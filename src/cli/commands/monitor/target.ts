@@ -1,6 +1,6 @@
 import type { ApplicationSpec } from '../../../kinds/application/spec.ts';
 import { invalidInput } from '../../../model/errors.ts';
-import type { Scope } from '../../../model/ids.ts';
+import { parseScopeKey, type Scope } from '../../../model/ids.ts';
 import type { Resource } from '../../../model/resource.ts';
 import { resolveScope } from '../../../reconcile/resolution/resolve-scope.ts';
 import { applicationArgument } from '../../server/options.ts';
@@ -44,9 +44,8 @@ function applicationOf(name: string, resources: readonly Resource[]): Resource<A
 }
 
 function parseAddress(text: string): Scope {
-  const [platform = '', team = '', region = '', appId = '', ...rest] = text.split('/');
-  const complete = platform !== '' && team !== '' && region !== '' && /^[0-9]{1,15}$/.test(appId) && rest.length === 0;
-  if (complete) return { platform, team, region, appId: Number(appId) };
+  const scope = parseScopeKey(text);
+  if (scope !== undefined) return scope;
   throw invalidInput(
     'monitor/bad-address',
     `${text} is not PLATFORM/TEAM/REGION/APP-ID.`,

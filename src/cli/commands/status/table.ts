@@ -1,4 +1,4 @@
-import { safeLine } from '../../../model/text.ts';
+import { compareText, safeLine } from '../../../model/text.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import type { Remedy, ViewState } from '../../../views/model.ts';
 import type { StatusGroup, StatusLine, StatusView } from '../../../views/status.ts';
@@ -72,8 +72,7 @@ function urgencyOf(mark: Mark): number {
 function problemsFirst(groups: readonly StatusGroup[]): readonly StatusGroup[] {
   const urgency = ({ state }: StatusLine): number => urgencyOf(FACES[state].mark);
   const worst = ({ head, members }: StatusGroup): number => Math.min(...[head, ...members].map(urgency));
-  const byName = (left: StatusLine, right: StatusLine): number =>
-    left.name < right.name ? -1 : left.name > right.name ? 1 : 0;
+  const byName = (left: StatusLine, right: StatusLine): number => compareText(left.name, right.name);
   return groups
     .map(({ head, members }) => ({
       head,
