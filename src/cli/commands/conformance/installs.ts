@@ -1,7 +1,6 @@
 import { listComponents } from '../../../kinds/component/readings.ts';
 import { listInstalled } from '../../../kinds/store-install/readings.ts';
 import { install, upgrade } from '../../../kinds/store-install/requests.ts';
-import type { Verdict } from '../../../platform/verdict.ts';
 import { REFUSED_INSTALLS } from './expectations.ts';
 import type { Ground, StoreModel } from './ground.ts';
 import { hasNeeds, type Suite } from './suite.ts';
@@ -32,10 +31,7 @@ export async function checkInstalls(suite: Suite): Promise<void> {
 }
 
 /** Installs, and observes whether components were added. `isListed`: the server can list components. */
-async function grown(
-  suite: Ground,
-  store: StoreModel,
-): Promise<{ readonly verdict: Verdict['verdict']; readonly growth: string; readonly isListed: boolean }> {
+async function grown(suite: Ground, store: StoreModel) {
   const { server, app } = suite;
   const { modelId, version: modelVersion } = store;
   const before = await imagesOf(suite);

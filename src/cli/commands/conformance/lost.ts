@@ -1,7 +1,6 @@
 import { listInstalled } from '../../../kinds/store-install/readings.ts';
 import { count } from '../../terminal/text.ts';
 import type { Ground } from './ground.ts';
-import type { Run } from './product.ts';
 import { ARRIVES, type Loss, LOSSES } from './proxy.ts';
 import { PRUNE, type Scene, sceneOf } from './scene.ts';
 import type { Suite } from './suite.ts';
@@ -29,10 +28,7 @@ export async function checkLostAnswers(suite: Suite): Promise<void> {
 }
 
 /** Applies until the plan is empty, and skips the settle windows in between. */
-async function converged(
-  { place, proxy }: Scene,
-  ...args: readonly string[]
-): Promise<{ readonly run: Run; readonly lost: number }> {
+async function converged({ place, proxy }: Scene, ...args: readonly string[]) {
   let run = await place.apply(...args);
   const lost = proxy.lost();
   proxy.lose(undefined);

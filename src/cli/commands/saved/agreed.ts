@@ -7,6 +7,7 @@ import type { Disagreement } from '../../../plan/report.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import { paintFor, planExitCode } from '../../session/plan-view.ts';
+import type { PlanOptions } from '../../session/planning-options.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { type Session, type SessionOptions, withInput, withSession } from '../../session/session.ts';
 import { checkCircumstances, commandLine } from './flags.ts';
@@ -62,10 +63,7 @@ export async function judge(
  */
 export function endOfPlan(
   document: PlanDocument,
-  {
-    expect,
-    detailedExitcode,
-  }: { readonly expect?: string | undefined; readonly detailedExitcode?: boolean | undefined },
+  { expect, detailedExitcode }: Pick<PlanOptions, 'expect' | 'detailedExitcode'>,
   surroundings: Surroundings,
 ): { readonly exitCode: ExitCode; readonly isExpected: boolean } {
   const exitCode = planExitCode(document, detailedExitcode === true);
