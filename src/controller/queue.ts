@@ -1,6 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ControllerObserver } from './api.ts';
 import { Heap, type HeapItem } from './heap.ts';
@@ -280,15 +280,10 @@ export class WorkQueue {
     this.#timer = timer;
     // Rounded up: a timer that fires too early would be set again at once.
     const waitMs = Math.min(SLEEP_MS_MAX, Math.max(1, Math.ceil(dueMs - this.#clock.monotonic())));
-    this.#clock.sleep(waitMs, stop.signal).then(
-      () => {
-        if (this.#timer === timer) this.#timer = undefined;
-        this.#pump();
-      },
-      (error: unknown) => {
-        if (!stop.signal.aborted) throw error;
-      },
-    );
+    after(this.#clock, waitMs, stop.signal, () => {
+      if (this.#timer === timer) this.#timer = undefined;
+      this.#pump();
+    });
   }
 }
 

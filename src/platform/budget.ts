@@ -1,5 +1,5 @@
 import type { MonotonicMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import { type AnsweredRequest, AdaptiveLimit } from './adaptive-limit.ts';
 
 /**
@@ -176,15 +176,10 @@ function createAlarm(clock: Clock, ring: () => void) {
       if (stop !== undefined || atMs === Number.POSITIVE_INFINITY) return;
       const mine = new AbortController();
       stop = mine;
-      clock.sleep(Math.max(1, Math.ceil(atMs - clock.monotonic())), mine.signal).then(
-        () => {
-          if (stop === mine) stop = undefined;
-          ring();
-        },
-        (error: unknown) => {
-          if (!mine.signal.aborted) throw error;
-        },
-      );
+      after(clock, Math.max(1, Math.ceil(atMs - clock.monotonic())), mine.signal, () => {
+        if (stop === mine) stop = undefined;
+        ring();
+      });
     },
     cancel(): void {
       stop?.abort();

@@ -1,5 +1,5 @@
 import type { MonotonicMs } from '../model/time.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 
 /** A task with a deadline. */
 export interface Expiring {
@@ -26,14 +26,9 @@ export function createDeadlines(clock: Clock) {
     const mine = { untilMs: atMs, stop: new AbortController() };
     sleep = mine;
     const ms = Math.min(SLEEP_MS_MAX, Math.max(1, Math.ceil(atMs - clock.monotonic())));
-    clock.sleep(ms, mine.stop.signal).then(
-      () => {
-        if (sleep === mine) look();
-      },
-      (error: unknown) => {
-        if (!mine.stop.signal.aborted) throw error;
-      },
-    );
+    after(clock, ms, mine.stop.signal, () => {
+      if (sleep === mine) look();
+    });
   }
 
   function stopSleeping(): void {

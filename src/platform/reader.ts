@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import type { Expected } from '../model/reading.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { after, type Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import { type Answer, parseAnswer, type Redact } from './answer.ts';
@@ -139,14 +139,12 @@ function sendInTime({ gate, clock, random, log, policy, onSlow }: ReaderWorld): 
   return async (request, hasTimeout) => {
     if (!hasTimeout) return await send(request);
     const answered = new AbortController();
-    clock.sleep(SLOW_MS, answered.signal).then(
-      () =>
-        onSlow?.({
-          operation: request.operation,
-          path: request.path,
-          deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS),
-        }),
-      () => {},
+    after(clock, SLOW_MS, answered.signal, () =>
+      onSlow?.({
+        operation: request.operation,
+        path: request.path,
+        deadlineMs: Math.max(0, request.timeoutMs - SLOW_MS),
+      }),
     );
     try {
       return await sendUnlessLate(request);

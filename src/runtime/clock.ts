@@ -22,7 +22,9 @@ export interface BootTime {
 
 /** Calls `then` after `ms` milliseconds, unless `unless` is aborted before. */
 export function after(clock: Clock, ms: number, unless: AbortSignal, then: () => void): void {
-  clock.sleep(ms, unless).then(then, () => {});
+  clock.sleep(ms, unless).then(then, (error: unknown) => {
+    if (!unless.aborted) throw error;
+  });
 }
 
 /** Returns a promise that rejects with the signal's reason once it is aborted, and never resolves. */
