@@ -2,7 +2,7 @@ import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing, newer } from './errors.ts';
 import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { migrations, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
-import { readSerialMark, type SerialMark, serialPath } from './serial-file.ts';
+import { readSerialMark, serialPath } from './serial-file.ts';
 import { copyInto, inDatabase, sqliteFault } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { verifySqliteLedger } from './verify.ts';
@@ -59,7 +59,8 @@ export async function restoreLedger(
   const path = realPath(given);
   const lock = lockOf(path);
   try {
-    const current = floorOf(fileExists(path) ? standingIfReadable(path) : undefined, readSerialMark(path));
+    // The ledger in this place, or, if it is damaged, the mark beside it.
+    const current = [fileExists(path) ? standingIfReadable(path) : undefined, readSerialMark(path)];
     const restoring = `${path}.restoring`;
     const report = await prepareRestored(restoring, backup, current, options);
     const replaced = fileExists(path) ? `${path}.replaced-${options.clock.now()}` : undefined;
@@ -84,7 +85,7 @@ function mustBeKnown(backup: string): void {
 async function prepareRestored(
   restoring: string,
   backup: string,
-  current: Progress | undefined,
+  current: readonly (Progress | undefined)[],
   options: SqliteLedgerOptions,
 ): Promise<RestoreReport> {
   for (const suffix of ['-wal', '-shm', '-journal']) remove(`${restoring}${suffix}`);
@@ -108,26 +109,16 @@ async function prepareRestored(
   }
 }
 
-/** Raises serial and epoch above those of both ledgers, because they never decrease within a lineage. */
-function raiseAbove(path: string, from: Standing, current: Progress | undefined): Standing {
-  const epoch = Math.max(from.epoch, current?.epoch ?? 0);
-  const serial = Math.max(from.serial, current?.serial ?? 0);
+/** Raises serial and epoch above all of these, because they never decrease within a lineage. */
+function raiseAbove(path: string, from: Standing, current: readonly (Progress | undefined)[]): Standing {
+  const epoch = Math.max(from.epoch, ...current.map((one) => one?.epoch ?? 0));
+  const serial = Math.max(from.serial, ...current.map((one) => one?.serial ?? 0));
   return inDatabase(path, { readOnly: false }, (database) => {
     const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
     set.run(String(epoch), 'epoch');
     set.run(String(serial), 'serial');
     return { ...from, epoch, serial };
   });
-}
-
-/** Returns the serial and epoch of the ledger in this place, from the ledger or, if it is damaged, from the mark beside it. */
-function floorOf(standing: Standing | undefined, mark: SerialMark | undefined): Progress | undefined {
-  const known = [standing, mark].filter((one) => one !== undefined);
-  if (known.length === 0) return undefined;
-  return {
-    serial: Math.max(...known.map(({ serial }) => serial)),
-    epoch: Math.max(...known.map(({ epoch }) => epoch)),
-  };
 }
 
 /** Writes a copy to a fresh file. */

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { invalidInput } from '../model/errors.ts';
+import { isRecord } from '../platform/fields.ts';
 import { canonicalJson, type Json, plainJson } from '../model/json.ts';
 import type { ResourceId } from '../model/ids.ts';
 import {
@@ -141,8 +142,4 @@ function parsed(text: string): unknown {
   } catch {
     return undefined; // The text is not JSON, so it is not a saved plan.
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -40,11 +40,9 @@ export function createSharedReadings(
   clock: Clock,
   maxAgeMs: number,
 ): SharedReadings {
-  // Counted when something is asked for: after most commits nothing is.
-  const applicationsOf = once(() =>
-    countBy(applications, ({ platform, team, region }) => teamKey(platform, team, region)),
-  );
-  const ofPlatform = once(() => countBy(applications, ({ platform }) => platform));
+  // Grouped when something is asked for: after most commits nothing is.
+  const ofTeam = once(() => Map.groupBy(applications, ({ platform, team, region }) => teamKey(platform, team, region)));
+  const ofPlatform = once(() => Map.groupBy(applications, ({ platform }) => platform));
   const readings = new Map<string, Asked<unknown>>();
   const changedMs = new Map<string, MonotonicMs>();
 
@@ -71,7 +69,7 @@ export function createSharedReadings(
   return {
     applications: async (client, team, region) => {
       const key = teamKey(client.name, team, region);
-      if ((applicationsOf().get(key) ?? 0) < 2) return UNREADABLE;
+      if ((ofTeam().get(key)?.length ?? 0) < 2) return UNREADABLE;
       return shared(key, Number.NEGATIVE_INFINITY, () => client.read(listApplications, { team, region }));
     },
     of: (client, scope) => (reading) => {
@@ -82,7 +80,7 @@ export function createSharedReadings(
       }
       // An application does not read a listing of the whole platform while a shared one exists.
       if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${keyOf(reading)}`));
-      if (listing === undefined || (ofPlatform().get(client.name) ?? 0) < 2) return undefined;
+      if (listing === undefined || (ofPlatform().get(client.name)?.length ?? 0) < 2) return undefined;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
       const key = `${client.name} ${keyOf(listing.by)}`;
       const all = shared(key, notBeforeMs, () => byScope(client, listing));
@@ -125,16 +123,4 @@ function once<T>(make: () => T): () => T {
 
 function teamKey(platform: string, team: string, region: string): string {
   return `${platform}/${team}/${region}`;
-}
-
-function countBy(
-  applications: readonly ApplicationSpec[],
-  nameOf: (application: ApplicationSpec) => string,
-): ReadonlyMap<string, number> {
-  const counts = new Map<string, number>();
-  for (const application of applications) {
-    const key = nameOf(application);
-    counts.set(key, (counts.get(key) ?? 0) + 1);
-  }
-  return counts;
 }

@@ -47,9 +47,8 @@ export function commitVerdict(
   const failed = by.get('failed') ?? [];
   const total = counted.length - count('suspended');
   const applied = count('applied') + count('drifted');
-  const aside = [countOf(count('drifted'), 'drifted (only reported)'), countOf(count('suspended'), 'suspended')].join(
-    '',
-  );
+  const drifted = countOf(count('drifted'), 'drifted (only reported)');
+  const aside = drifted + countOf(count('suspended'), 'suspended');
   if (failed.length > 0) {
     const names = failed.map(({ id, lastError }) => `${id}${lastError === null ? '' : ` (${lastError.code})`}`);
     return {

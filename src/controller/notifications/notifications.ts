@@ -19,7 +19,7 @@ import {
   superseded,
 } from './commit-status.ts';
 import { cloudEvent, redacted, slackMessage, type Notice } from './payload.ts';
-import { matchesRule, createRepeats } from './rules.ts';
+import { matchesRule, createRepeats, forgetFirst } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {
   readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;
@@ -171,8 +171,7 @@ function createSentStatuses({ api, clock }: NotificationsOptions, labels: Readon
     add(verdict: CommitVerdict): void {
       sentByCommit.delete(verdict.commit);
       sentByCommit.set(verdict.commit, { verdict, atMs: clock.monotonic() });
-      const [oldest] = sentByCommit.keys();
-      if (sentByCommit.size > COMMITS_MAX && oldest !== undefined) sentByCommit.delete(oldest);
+      forgetFirst(sentByCommit, COMMITS_MAX);
     },
     stateOf: (commit: string) => sentByCommit.get(commit)?.verdict.state,
   };

@@ -65,7 +65,8 @@ export function createRepeats(repeatAfterMs: number, clock: Clock): (event: Cont
   };
 }
 
-function forgetFirst(map: Map<string, unknown>, sizeMax: number): void {
+/** Deletes the oldest entry of a map that is too large. */
+export function forgetFirst(map: Map<string, unknown>, sizeMax: number): void {
   const [first] = map.keys();
   if (map.size > sizeMax && first !== undefined) map.delete(first);
 }
