@@ -253,6 +253,15 @@ export interface KindAccess<Spec> {
   listed?(spec: Spec): { readonly access: number; readonly other: number };
 }
 
+/** Returns the hold of an object that another source has. @param what names the object. */
+export function ofOtherSource(what: string, owner: OwnedObject, source: string): HoldProposal {
+  return {
+    code: 'source/other-owner',
+    message: `${what} belongs to the source "${owner.source}" (${owner.resource}); this run is for "${source}"`,
+    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
+  };
+}
+
 export function inDoubt(code: string, evidence: string): Resolution {
   return { type: 'hold', code, evidence };
 }
@@ -266,8 +275,10 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   readonly kind: string;
   /** Order in a plan among steps that do not depend on each other, lowest first. */
   readonly order: number;
-  /** `adopt` accepts the id of an object on the platform. */
-  readonly adoptsById?: true;
+  /** The platform's name of the id by which a person adopts an object. */
+  readonly adoptsById?: string;
+  /** A sentence that says how objects are adopted which no person adopts by an id. */
+  readonly adoption?: string;
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Returns the difference for a managed object removed from git. */
   withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;

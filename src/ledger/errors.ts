@@ -15,14 +15,13 @@ export function instant(ms: EpochMs): string {
   return Number.isNaN(date.getTime()) ? `${ms} ms` : date.toISOString();
 }
 
-export function locked(location: string, holder: Holder | undefined, cause?: unknown): PortolanError {
+export function locked(location: string, holder: Holder | undefined): PortolanError {
   const who = holder === undefined ? 'another process' : `${holder.actor}, since ${instant(holder.sinceMs)}`;
   return new PortolanError({
     code: 'ledger/locked',
     disposition: 'locked',
     message: `The ledger ${location} is held by ${who}. It was not opened, and nothing was changed.`,
     remedy: wayOut(holder?.actor ?? ''),
-    cause,
   });
 }
 

@@ -20,8 +20,6 @@ export interface HttpTransportOptions {
   readonly caPem?: string | undefined;
   /** Maximum number of open sockets for reads. */
   readonly connections: number;
-  /** Timeout for opening a socket, TLS included. Default 10 s. */
-  readonly connectTimeoutMs?: number;
   readonly clock: Clock;
 }
 
@@ -32,6 +30,9 @@ export interface HttpTransport {
 }
 
 type Connector = ReturnType<typeof buildConnector>;
+
+/** Timeout for opening a socket, TLS included. */
+const CONNECT_TIMEOUT_MS = 10_000;
 
 /**
  * Returns the transport over HTTP. Reads share a pool of connections. Each write uses a new socket, because a pooled one may be
@@ -99,10 +100,9 @@ function observed(connect: Connector, onResult: (error: Error | null) => void): 
 }
 
 function createConnector(options: HttpTransportOptions): Connector {
-  const timeout = options.connectTimeoutMs ?? 10_000;
   // The environment cannot disable verification. The context is built once, because that is slow.
   const tls = { rejectUnauthorized: true, minVersion: 'TLSv1.2' as const };
-  if (options.caPem === undefined) return buildConnector({ timeout, ...tls });
+  if (options.caPem === undefined) return buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...tls });
   try {
     const certificates = options.caPem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
     if (certificates.length === 0) throw new Error('it contains no certificate');
@@ -112,7 +112,7 @@ function createConnector(options: HttpTransportOptions): Connector {
       ca: [...getCACertificates('default'), options.caPem],
       minVersion: tls.minVersion,
     });
-    return buildConnector({ timeout, ...tls, secureContext });
+    return buildConnector({ timeout: CONNECT_TIMEOUT_MS, ...tls, secureContext });
   } catch (error) {
     throw new PortolanError({
       code: 'platform/invalid-tls',

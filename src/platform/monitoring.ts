@@ -134,13 +134,7 @@ async function seriesOf(
 }
 
 async function byApplication({ client, app, question }: Asked): Promise<Monitoring> {
-  const { start, end, stepSeconds, outerOnly } = question;
-  const monitors = await client.monitor(app, {
-    start,
-    end,
-    stepSeconds,
-    ...(outerOnly === undefined ? {} : { outerOnly }),
-  });
+  const monitors = await client.monitor(app, question);
   const series = monitors.flatMap(({ items }) => items ?? []).flatMap((item) => item.series);
   return {
     source: 'application',

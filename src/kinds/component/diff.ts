@@ -7,6 +7,7 @@ import {
   type HoldProposal,
   type Need,
   noDifference,
+  ofOtherSource,
   type Recording,
   ledgerRecordOf,
 } from '../reconciled.ts';
@@ -279,11 +280,7 @@ export function formerValues({ protocol, alias, inner, outer, serviceName }: Por
 function otherOwner(context: ComponentContext, serviceId: string): HoldProposal | undefined {
   const object = ledgerRecordOf(context.ledgerView, 'Component', componentKey(serviceId));
   if (object === undefined || object.source === context.source) return undefined;
-  return {
-    code: 'source/other-owner',
-    message: `component ${serviceId} belongs to the source "${object.source}" (${object.resource}); this run is for "${context.source}"`,
-    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
-  };
+  return ofOtherSource(`component ${serviceId}`, object, context.source);
 }
 
 /** Returns the hold for a second manifest of one component, named by its install: it would undo the first manifest. */

@@ -15,6 +15,7 @@ export const componentKind = defineKind({
   calls: componentCalls,
   view: componentView,
   monitoredId,
+  adoption: 'Ports need no adoption.',
   access: {
     opens: 'open_outer',
     closes: 'close_outer',

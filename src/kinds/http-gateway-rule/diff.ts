@@ -11,6 +11,7 @@ import {
   holding,
   noDifference,
   noting,
+  ofOtherSource,
   plainStep,
   type Recording,
   ledgerRecordOf,
@@ -285,9 +286,5 @@ function duplicateRule({ resource }: RuleContext, matches: readonly RuleRecord[]
 }
 
 function otherSource({ resource, source }: RuleContext, owner: OwnedObject): HoldProposal {
-  return {
-    code: 'source/other-owner',
-    message: `rule ${where(resource.spec)} belongs to the source "${owner.source}" (${owner.resource}); this run is for "${source}"`,
-    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
-  };
+  return ofOtherSource(`rule ${where(resource.spec)}`, owner, source);
 }

@@ -10,7 +10,7 @@ import { ruleView } from './view.ts';
 export const ruleKind = defineKind({
   kind: GATEWAY_RULE,
   order: 30,
-  adoptsById: true,
+  adoptsById: 'http_rule_id',
   access: { keysBeginWith: 'rule/', closes: 'close_outer' },
   diff: diffRule,
   withdraw: withdrawRule,

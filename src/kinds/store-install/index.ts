@@ -13,6 +13,7 @@ export const installKind = defineKind({
   withdraw: withdrawInstall,
   calls: installCalls,
   view: installView,
+  adoption: 'An install is adopted by apply --adopt StoreInstall/name.',
   firstHolds,
   copyHold,
   refusedHold,

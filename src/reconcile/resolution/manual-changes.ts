@@ -151,10 +151,9 @@ function knownScope(key: ScopeKey): Scope {
 const PLATFORM_ID = /^[\w-]{1,64}$/;
 
 /**
- * A person says that a rule on record is ours. Ports need no adoption, and an install is adopted by `apply`, which looks
- * for its components.
+ * A person says that an object on record is ours, of a kind whose objects are adopted by their id.
  * @param remoteId the platform's id of it; absent keeps what is on record.
- * @throws PortolanError `invalid` when it is not one rule, or is ours already under that id.
+ * @throws PortolanError `invalid` when it is not one such object, or is ours already under that id.
  */
 export async function adoptObject(
   world: ManualWorld & Pick<ApplyWorld, 'kinds'>,
@@ -163,24 +162,28 @@ export async function adoptObject(
   reason: string,
 ): Promise<OwnedObject> {
   const [object, another] = objects;
-  if (object === undefined || another !== undefined || world.kinds.get(object.kind)?.adoptsById !== true) {
+  const kind = object && world.kinds.get(object.kind);
+  if (object === undefined || another !== undefined || kind?.adoptsById === undefined) {
     const names = objects.map(({ uid }) => uid).join(', ');
+    const kinds = [...world.kinds.values()];
+    const nouns = kinds.flatMap(({ adoptsById, view }) => (adoptsById === undefined ? [] : [view.noun])).join(' or ');
+    const others = kinds.flatMap(({ adoption }) => adoption ?? []).join(' ');
     throw refusedAdoption(
-      `${names} ${another === undefined ? 'is not a gateway rule' : 'are several objects'}`,
-      'Name one rule by its uid (portolan ledger list). Ports need no adoption; an install is adopted by apply --adopt StoreInstall/name.',
+      `${names} ${another === undefined ? `is not a ${nouns}` : 'are several objects'}`,
+      `Name one ${nouns} by its uid (portolan ledger list). ${others}`,
     );
   }
   if (remoteId !== undefined && !PLATFORM_ID.test(remoteId)) {
     throw refusedAdoption(
       `"${remoteId}" is not an id of the platform`,
-      'Pass the http_rule_id: up to 64 letters, digits, _ and -.',
+      `Pass the ${kind.adoptsById}: up to 64 letters, digits, _ and -.`,
     );
   }
   const id = remoteId ?? object.remoteId;
   if (object.origin !== 'observed' && object.remoteId === id) {
     throw refusedAdoption(
       `${object.uid} is ours already${id === null ? ', and no --id was given' : ` as ${id}`}`,
-      'Pass --id to say which rule it is.',
+      `Pass --id to say which ${kind.view.noun} it is.`,
     );
   }
   const adopted: OwnedObject = {
