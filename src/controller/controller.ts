@@ -56,6 +56,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
       isDaemon: true,
     }),
     shared: undefined,
+    passes: 0,
     ...hooks,
   };
   return Object.assign(base, { gates: new Gates(base), intake: new Intake(base) });

@@ -1,4 +1,4 @@
-import { type ApplyWorld, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
+import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
@@ -32,6 +32,8 @@ export interface Core extends CoreBase {
   retrySource(): void;
   /** Reports that this process has lost the ledger. */
   lose(error: PortolanError): void;
+  /** Number of passes that this process has started. */
+  passes: number;
 }
 
 const JITTER = 0.1;
@@ -71,11 +73,12 @@ export function worldOf(
   { application }: Work,
   snapshot: string,
   hooks: WorldHooks,
+  origin?: Origin,
 ): ApplyWorld {
   const { kinds, random } = options;
   const { stores, settings } = configuration;
   const client = configuration.client(application.spec.platform);
-  return { ...sourceLedger, kinds, client, random, stores, timing: timingOf(settings), snapshot, ...hooks };
+  return { ...sourceLedger, kinds, client, random, stores, timing: timingOf(settings), snapshot, origin, ...hooks };
 }
 
 /** Publishes events of an application. */

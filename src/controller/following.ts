@@ -99,6 +99,7 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   record.isUntried = true;
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
+  record.author = reading.commit?.author ?? null;
   reachMilestone(core, record, 'observed');
 }
 
@@ -181,6 +182,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     changedRevision: '',
     observedMs: nowMs,
     committedMs: null,
+    author: null,
     status,
     kept,
     observed: null,

@@ -48,6 +48,8 @@ export interface AppRecord {
   changedRevision: string;
   observedMs: EpochMs;
   committedMs: EpochMs | null;
+  /** Author of that revision's commit. */
+  author: string | null;
   status: ApplicationStatus;
   kept: Kept;
   /** Last observation of this process; null before the first. */

@@ -1,4 +1,4 @@
-import type { ApplyEvent } from '../reconcile/apply/world.ts';
+import type { ApplyEvent, Origin } from '../reconcile/apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -171,13 +171,21 @@ async function attempt(core: Core, record: AppRecord, revision: string, policy: 
   const stopRequested = (): 'interrupted' | undefined =>
     core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
   try {
-    const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested });
+    const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested }, originOf(core, record));
     return policy.conclude(await reconcile(wanted, world, policy.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
     // The configuration has no such platform, or lacks a secret of it.
     return policy.conclude({ type: 'unobserved', application: record.id, error });
   }
+}
+
+/** Returns what the history records with the writes of the next pass: the last commit that changed the application. */
+function originOf(core: Core, { id, changedRevision, author, committedMs }: AppRecord): Origin {
+  core.passes += 1;
+  const run = `${core.sourceLedger.ledger.epoch}.${core.passes}`;
+  const commit = { ...(author === null ? {} : { author }), ...(committedMs === null ? {} : { committedMs }) };
+  return { run, application: id, revision: changedRevision, ...commit };
 }
 
 function notePlan(

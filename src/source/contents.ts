@@ -50,6 +50,7 @@ export interface FolderPlace {
 export interface CommitContents {
   readonly contents: Contents;
   readonly committedMs: EpochMs;
+  readonly author: string;
   readonly parents: readonly string[];
 }
 

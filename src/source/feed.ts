@@ -8,7 +8,7 @@ export interface SourceReading {
   /** `main@sha1:<id>`, or `files@sha256:<digest>` for plain files. */
   readonly revision: string;
   /** null for plain files. */
-  readonly commit: { readonly id: string; readonly committedMs: EpochMs } | null;
+  readonly commit: { readonly id: string; readonly committedMs: EpochMs; readonly author?: string } | null;
   readonly contents: Contents;
   readonly observedMs: EpochMs;
   /** Returns the relation of this commit to another; `unknown` for plain files, and when the history is too short. */

@@ -195,6 +195,8 @@ export interface CommitObject {
   readonly tree: string;
   readonly parents: readonly string[];
   readonly committedMs: EpochMs;
+  /** Name and address: `Ann <ann@example.com>`; '' where the object has none. */
+  readonly author: string;
 }
 
 const TYPES: Readonly<Record<string, TreeEntry['type']>> = {
@@ -236,7 +238,8 @@ export function parseCommit(content: Uint8Array): CommitObject | undefined {
   const header = text.slice(0, text.includes('\n\n') ? text.indexOf('\n\n') : text.length);
   const [, tree] = /^tree ([0-9a-f]+)$/m.exec(header) ?? [];
   const [, seconds] = /^committer .* ([0-9]+) [-+][0-9]{4}$/m.exec(header) ?? [];
+  const [, author = ''] = /^author (.{0,1000}) [0-9]+ [-+][0-9]{4}$/m.exec(header) ?? [];
   if (tree === undefined || !header.startsWith('tree ')) return undefined;
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id]) => id as string);
-  return { tree, parents, committedMs: Number(seconds ?? 0) * 1000 };
+  return { tree, parents, committedMs: Number(seconds ?? 0) * 1000, author };
 }

@@ -85,7 +85,7 @@ export abstract class RepositoryReader implements SourceReader {
     const found = await this.#options.workbench.commit(place, revision);
     const reading: SourceReading = {
       revision,
-      commit: { id, committedMs: found.committedMs },
+      commit: { id, committedMs: found.committedMs, author: found.author },
       contents: found.contents,
       observedMs: this.#options.clock.now(),
       descentFrom: (ancestor) => this.#descent(git, id, found.parents, ancestor),

@@ -49,8 +49,8 @@ export class LocalWorkbench implements Workbench {
       const limits = this.#options.limits();
       const found = await readCommit({ git, objects, commit, paths, exclude, limits, known: this.#memory });
       this.#memory = found.memory;
-      const { committedMs, parents } = found.object;
-      return { contents: this.#hold(found), committedMs, parents };
+      const { committedMs, author, parents } = found.object;
+      return { contents: this.#hold(found), committedMs, author, parents };
     } catch (error) {
       // A running git may keep files open that were replaced.
       await this.#leaveRepository();

@@ -68,7 +68,19 @@ test('the intent is on record before the request leaves, and the outcome with it
     {
       event: 'intent',
       uid: portObject().uid,
-      detail: { intent: intent?.id, action: action.id, summary: action.summary, request: `PUT ${rows}/8080` },
+      detail: {
+        intent: intent?.id,
+        action: action.id,
+        summary: action.summary,
+        request: `PUT ${rows}/8080`,
+        write: {
+          resource: action.resource,
+          verb: action.verb,
+          cause: action.cause,
+          changes: action.changes,
+          prune: false,
+        },
+      },
     },
     {
       event: 'applied',

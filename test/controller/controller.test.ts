@@ -1,3 +1,4 @@
+import { historyEntries } from '../../src/views/history.ts';
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { SHOP, APPLICATION, web, rule, FILES, started, portOf, domains } from './shop.ts';
@@ -52,8 +53,21 @@ test('drift is told with its facts, and healed', async () => {
     labels: { env: 'prod' },
     detail: { changes: [{ field: 'ports[8080].alias', before: 'BY_HAND', after: 'WEB', cause: 'drift' }], ageMs: 0 },
   });
-  const events = (await world.controller.api.history({ application: SHOP, limit: 20 })).map(({ event }) => event);
-  expect(events).toEqual(expect.arrayContaining(['drift', 'drift-healed']));
+  const entries = await Array.fromAsync(
+    historyEntries(await world.controller.api.history({ application: SHOP, limit: 20 })),
+  );
+  const alias = { path: 'ports[8080].alias', before: 'BY_HAND', after: 'WEB', cause: 'drift' };
+  const run = { type: 'run', actor: 'daemon', revision: expect.stringMatching(/^main@sha1:0+1$/) };
+  const commit = { author: 'Ann <ann@example.com>', committedMs: expect.any(Number) };
+  const drift = { type: 'drift', resource: 'Component/shop-web', changes: [expect.objectContaining(alias)] };
+  expect(entries.slice(0, 3)).toMatchObject([
+    { ...drift, isCorrected: true },
+    { ...drift, isCorrected: false },
+    { ...run, ...commit, changes: [{ outcome: 'applied', cause: 'drift', changes: [alias] }] },
+  ]);
+  const runs = entries.flatMap((entry) => (entry.type === 'run' ? [entry.run] : []));
+  expect(runs).toEqual([...new Set(runs)]);
+  expect(runs[0]).toMatch(/^[0-9]+\.[0-9]+$/);
 });
 
 test('drift that is only to be reported stays, keeps its age over a restart, and goes away by itself', async () => {

@@ -131,7 +131,7 @@ export class DaemonWorld {
       type: 'read',
       reading: {
         revision: `main@sha1:${id}`,
-        commit: { id, committedMs: clock.now() },
+        commit: { id, committedMs: clock.now(), author: 'Ann <ann@example.com>' },
         contents: await this.workbench.files(Object.entries(files).map(([path, content]) => ({ path, content }))),
         observedMs: clock.now(),
         descentFrom: async (ancestor) => feed.descents.get(`${id}..${ancestor}`) ?? feed.descents.get(id) ?? 'descends',

@@ -1,6 +1,7 @@
 import type { SourceSettings } from '../../configuration/settings/source-spec.ts';
 import type { ReadSources } from '../../manifest/read.ts';
 import { invalidInput } from '../../model/errors.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { locatePaths, placeInCheckout } from '../../source/checkout.ts';
 import { readCommit } from '../../source/commit-source.ts';
 import { Git } from '../../source/git.ts';
@@ -18,6 +19,9 @@ export interface LoadedCommit {
   readonly id: string;
   /** Name in plans: `main@sha1:<id>`. */
   readonly name: string;
+  /** Absent for the commit of a saved plan. */
+  readonly author?: string;
+  readonly committedMs?: EpochMs;
   descentFrom(ancestor: string): Promise<Descent>;
 }
 
@@ -58,6 +62,8 @@ export async function readRevision(
     const commit = {
       id,
       name: revisionName(ref, id),
+      author: sources.object.author,
+      committedMs: sources.object.committedMs,
       descentFrom: (ancestor: string) => descentFrom(git, id, ancestor),
     };
     return { sources, commit };

@@ -1,8 +1,8 @@
-import { type ApplyWorld, timingOf, type WorldHooks } from '../../reconcile/apply/world.ts';
+import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../../reconcile/apply/world.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
 import { groupByApplication } from '../../manifest/group.ts';
 import { PortolanError } from '../../model/errors.ts';
-import { scopeKey } from '../../model/ids.ts';
+import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import { createRemovalBudget } from '../../reconcile/removal-budget.ts';
 import { budgetLimits, type BudgetOfRun, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
 import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
@@ -211,9 +211,18 @@ function openedSession(opened: Opened): Session {
       actor,
       source,
       snapshot,
+      origin: originOf(opened, application.id),
       ...hooks,
     }),
   };
+}
+
+/** Returns what the history records with each write: a command is one run. */
+function originOf({ ledger, input: { commit } }: Opened, application: ResourceId): Origin {
+  const run = String(ledger.epoch);
+  if (commit === undefined) return { run, application, revision: null };
+  const { name: revision, author, committedMs } = commit;
+  return { run, application, revision, author, committedMs };
 }
 
 /** Returns the stores. The key of a store is read when an install needs it. */

@@ -24,6 +24,7 @@ import {
   commitOutcome,
   failed,
   failedObject,
+  intentRecord,
   movedIntent,
   newIntent,
   type ObjectPlace,
@@ -102,12 +103,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     transaction(world, place.scope, [
       { op: 'open-intent', intent },
       ...(owing === undefined ? [] : [{ op: 'put-object', object: owing } as const]),
-      {
-        op: 'record',
-        event: 'intent',
-        uid: intent.uid,
-        detail: { intent: intent.id, action: action.id, summary: action.summary, request: describeWrite(write) },
-      },
+      intentRecord(world, intent, action, describeWrite(write)),
     ]),
   );
   const sent: Sent = { execution, intent, write, prior: owing ?? prior };

@@ -62,6 +62,18 @@ export function newIntent(
   };
 }
 
+/** Returns the row of the history for an intent: the action with its values, and the run and the commit it belongs to. */
+export function intentRecord(
+  { origin }: Pick<ApplyWorld, 'origin'>,
+  { id, uid }: Intent,
+  { id: action, summary, resource, verb, cause, changes, prune }: Action,
+  request: string,
+): LedgerOperation {
+  // The last member in the order of the history, so that a short line still shows the others.
+  const write = plainJson({ resource, verb, cause, changes, prune, ...origin });
+  return { op: 'record', event: 'intent', uid, detail: { intent: id, action, summary, request, write } };
+}
+
 /** A ledger row from what a kind says of its object. */
 export function toObject(
   world: Pick<ApplyWorld, 'source' | 'snapshot'>,

@@ -2,6 +2,7 @@ import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ResourceId } from '../../model/ids.ts';
+import type { EpochMs } from '../../model/time.ts';
 import type { Action } from '../../model/plan.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -36,6 +37,18 @@ export type ApplyEvent =
     }
   | { readonly type: 'waiting'; readonly scope: string; readonly message: string; readonly untilMs: number };
 
+/** The run, the application and the commit that writes belong to. The history records them with each intent. */
+export interface Origin {
+  /** Unique in the ledger: the epoch of a command, `12`, or the epoch and the pass of a daemon, `12.3`. */
+  readonly run: string;
+  readonly application: ResourceId;
+  /** `main@sha1:<id>`; null for plain files. */
+  readonly revision: string | null;
+  /** Author and time of the commit, as far as they are known. */
+  readonly author?: string | undefined;
+  readonly committedMs?: EpochMs | undefined;
+}
+
 /** Everything that changing one scope needs of the outside. The simulator has another one and runs the same code. */
 export interface ApplyWorld {
   readonly kinds: ReconciledKinds;
@@ -50,6 +63,8 @@ export interface ApplyWorld {
   readonly source: string;
   /** Id of the accepted snapshot that the plan was made from. */
   readonly snapshot: string;
+  /** Absent: the history does not record it. */
+  readonly origin?: Origin | undefined;
   emit(event: ApplyEvent): void;
   /** If set, no new action begins. Requests in flight are finished and recorded. */
   stopRequested(): 'interrupted' | 'fail-fast' | undefined;
