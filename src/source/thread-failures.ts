@@ -1,6 +1,6 @@
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { formatDuration } from '../model/duration.ts';
-import { invalidInput, type PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
 import type { Limits } from './contents.ts';
 import type { ThreadFailure } from './thread-workbench.ts';
@@ -23,11 +23,10 @@ export function sourceFailure(limits: Limits): (why: ThreadFailure, label: strin
 export function planFailure(limits: Limits): (why: ThreadFailure) => PortolanError {
   return (why) => {
     const { code, happened, advice } = explain(why, limits());
-    return invalidInput(
-      `plan/${code}`,
-      `Parsing the manifests ${happened}. Nothing was planned.`,
-      why.type === 'failed' ? advice : `Send fewer or smaller manifests. ${advice}`,
-    );
+    const message = `Parsing the manifests ${happened}. Nothing was planned.`;
+    if (why.type !== 'failed')
+      return invalidInput(`plan/${code}`, message, `Send fewer or smaller manifests. ${advice}`);
+    return new PortolanError({ code: `plan/${code}`, disposition: 'give-up', message, remedy: advice });
   };
 }
 
