@@ -1,5 +1,6 @@
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
+import type { PastWrite, UndoContext, Undoing } from './undo.ts';
 import type { PortRecord } from './component/wire.ts';
 import type { RuleRecord } from './http-gateway-rule/wire.ts';
 import type { Intent, ObjectState, Origin, OwnedObject, Refused } from '../model/owned.ts';
@@ -287,6 +288,8 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   readonly firstHolds?: ReadonlySet<string>;
   /** Returns the hold for an object that a request in doubt may have made. @param sent the request, in words. */
   copyHold?(sent: string, intent: string): HoldProposal;
+  /** Returns the spec that undoes a write of an earlier run. Absent: no write of the kind can be undone. */
+  undo?(write: PastWrite<S>, spec: Spec | undefined, context: UndoContext): Undoing<Spec>;
   /** Returns the hold of a step that is not retried after one refusal; undefined: the step is retried a few times. */
   refusedHold?(object: OwnedObject, refusal: Refused, summary: string): HoldProposal | undefined;
   /** Returns the id of a resource in monitoring; undefined: unknown yet. Only for a kind whose resources have series. */

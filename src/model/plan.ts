@@ -9,8 +9,8 @@ export const remedySchema = s.string('The next step.');
 const resource = s.string<ResourceId>('Kind/name of a manifest.');
 
 const cause = s.choice(
-  'The cause: the manifest changed (git), the platform drifted (drift), both, the resource is adopted, it is new in git (first-apply), it was removed from git (prune), an earlier run still has to do it (obligation), or it is unknown because there is no ledger.',
-  ['git', 'drift', 'git+drift', 'adopt', 'first-apply', 'prune', 'obligation', 'unknown'],
+  'The cause: the manifest changed (git), the platform drifted (drift), both, the resource is adopted, it is new in git (first-apply), it was removed from git (prune), an earlier run still has to do it (obligation), apply --undo reverts an earlier run (undo), or it is unknown because there is no ledger.',
+  ['git', 'drift', 'git+drift', 'adopt', 'first-apply', 'prune', 'obligation', 'undo', 'unknown'],
 );
 export type Cause = s.TypeOf<typeof cause>;
 

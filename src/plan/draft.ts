@@ -29,8 +29,10 @@ export interface PlanInput {
   readonly withdrawal: ReadonlyMap<string, unknown>;
   readonly ledgerView: LedgerView;
   readonly permissions: Permissions;
-  /** Only these resources; nothing is withdrawn then. */
+  /** Only these resources; nothing is withdrawn then, except by an undo. */
   readonly targets: ReadonlySet<ResourceId> | undefined;
+  /** The plan reverts an earlier run. */
+  readonly isUndo?: boolean;
   /** Intents whose outcome is not known: nothing else is begun on their objects. */
   readonly inDoubt: readonly DoubtfulIntent[];
   readonly nowMs: EpochMs;

@@ -43,7 +43,7 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
     draftResource(input, draft, resource);
     if ((count + 1) % PART === 0) yield;
   }
-  if (input.targets === undefined) draftWithdrawn(input, draft);
+  if (mayRemove(input)) draftWithdrawn(input, draft);
   draftOwed(input, draft);
   if (draft.steps.length >= PART) yield;
 
@@ -116,7 +116,7 @@ function draftResource(input: PlanInput, draft: Draft, resource: Resource): void
     siblings: input.resources,
     ledgerView: input.ledgerView,
     // A run for some resources only never prunes.
-    permissions: { ...input.permissions, prune: input.permissions.prune && input.targets === undefined },
+    permissions: { ...input.permissions, prune: input.permissions.prune && mayRemove(input) },
     source: input.source,
     scope: scopeKey(input.scope),
     nowMs: input.nowMs,
@@ -186,7 +186,7 @@ function draftWithdrawn(input: PlanInput, draft: Draft): void {
     if (kind === undefined || object.source !== input.source) continue;
     if (draft.claimed.has(`${object.kind} ${object.naturalKey}`)) continue;
     // Its manifest exists and was not compared, so the object may still be wanted.
-    if (draft.unread.has(object.resource)) continue;
+    if (draft.unread.has(object.resource) || !isTarget(input, object.resource)) continue;
     if (object.state === 'gone') {
       draft.forget.push(object);
       continue;
@@ -294,7 +294,7 @@ function toAction(
     return overallCause(siblings) ?? (input.ledgerView.known ? 'git' : 'unknown');
   };
   const cause = proposal.cause ?? (proposal.prune ? 'prune' : (overallCause(changes) ?? forItsObject()));
-  return {
+  const action: Action = {
     id,
     resource,
     verb: proposal.verb,
@@ -310,6 +310,21 @@ function toAction(
     ...(proposal.obligation === undefined ? {} : { obligation: proposal.obligation }),
     ...(proposal.continues === undefined ? {} : { continues: stepId(resource, proposal.continues) }),
   };
+  return input.isUndo === true ? undoing(action) : action;
+}
+
+/** Causes that would blame git for a change that an undo asks for. */
+const CAUSES_OF_GIT: ReadonlySet<Cause> = new Set(['git', 'first-apply', 'prune']);
+
+function undoing(action: Action): Action {
+  const causeOf = (cause: Cause): Cause => (CAUSES_OF_GIT.has(cause) ? 'undo' : cause);
+  const changes = action.changes.map((change) => ({ ...change, cause: causeOf(change.cause) }));
+  return { ...action, changes, cause: causeOf(action.cause) };
+}
+
+/** Returns whether resources may be removed: not by a run for some of them, unless it is an undo. */
+function mayRemove({ targets, isUndo }: PlanInput): boolean {
+  return targets === undefined || isUndo === true;
 }
 
 function isTarget(input: PlanInput, id: ResourceId): boolean {

@@ -18,6 +18,7 @@ export const CAUSE_WORDS: Readonly<Record<Cause, string>> = {
   'first-apply': 'new in git',
   prune: 'no longer in git',
   obligation: 'owed by an earlier run',
+  undo: 'undoes an earlier run',
   unknown: 'no ledger: cause unknown',
 };
 

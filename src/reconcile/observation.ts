@@ -160,7 +160,7 @@ async function observeAndPlan(
   }
   const ofSource = ledgerView.objects.filter(({ source }) => source === world.source);
   const withdrawal = await observeWithdrawn(world, {
-    withdrawn: options.targets === undefined ? withdrawnOf(ofSource, work, live, world) : [],
+    withdrawn: withdrawnOf(ofSource, work, live, world).filter((object) => mayBeRemoved(object, options)),
     owing: ofSource.filter(({ obligation }) => obligation !== null),
     isAnyObserved: live.size > 0,
     reader,
@@ -176,6 +176,7 @@ async function observeAndPlan(
     ledgerView,
     permissions: options.permissions,
     targets: options.targets,
+    isUndo: options.isUndo === true,
     inDoubt,
     nowMs: world.clock.now(),
   };
@@ -214,6 +215,10 @@ function withdrawnOf(
     const seen = live.get(object.resource);
     return seen !== undefined && kinds.get(object.kind)?.calls.isAnother?.(object, seen) === true;
   });
+}
+
+function mayBeRemoved({ resource }: OwnedObject, { targets, isUndo }: PassOptions): boolean {
+  return targets === undefined || (isUndo === true && targets.has(resource));
 }
 
 /** Returns what each kind observed for the removal of its objects. */

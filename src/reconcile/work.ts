@@ -19,6 +19,8 @@ export interface PassOptions {
   readonly permissions: Permissions;
   readonly limits: GuardLimits;
   readonly targets: ReadonlySet<ResourceId> | undefined;
+  /** The desired state reverts an earlier run: targets may be removed too. */
+  readonly isUndo?: boolean;
   /** Nothing is written, not even to the ledger. */
   readonly readOnly: boolean;
   /** false with `--ledger none`. */

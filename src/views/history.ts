@@ -12,7 +12,7 @@ export interface HistoryChange {
   readonly summary: string;
   readonly verb: ActionVerb | null;
   readonly cause: Cause | null;
-  /** `open`: no outcome is recorded. Otherwise the state of its intent. */
+  /** `open`: no outcome is recorded. Otherwise the state of its intent, or what a person decided: `applied`, `not-applied`. */
   readonly outcome: string;
   readonly changes: readonly FieldChange[] | null;
 }
@@ -28,6 +28,8 @@ export interface HistoryRun {
   readonly revision: string | null;
   readonly author: string | null;
   readonly committedMs: EpochMs | null;
+  /** The run that this one undid. */
+  readonly undoes: string | null;
   readonly changes: HistoryChange[];
 }
 
@@ -70,7 +72,7 @@ export async function* historyEntries(
     const intent = textOf(detail['intent']);
     if (intent !== null && row.event !== 'intent') {
       // The newest row of an intent has its state.
-      if (!outcomes.has(intent)) outcomes.set(intent, row.event);
+      if (!outcomes.has(intent)) outcomes.set(intent, textOf(detail['decision']) ?? row.event);
       continue;
     }
     if (intent === null) {
@@ -122,6 +124,7 @@ function runOf({ atMs, actor }: HistoryRow, detail: JsonObject, change: HistoryC
     revision: textOf(origin['revision']),
     author: textOf(origin['author']),
     committedMs: numberOf(origin['committedMs']),
+    undoes: textOf(origin['undoes']),
     changes: [change],
   };
 }
@@ -142,7 +145,9 @@ function changeOf({ atMs }: HistoryRow, detail: JsonObject, intent: string, outc
 }
 
 function entryOf({ atMs, event, actor, detail: json }: HistoryRow, detail: JsonObject): HistoryEntry | undefined {
-  if (HIDDEN.has(event)) return undefined;
+  // Without a reason, the row follows from a write.
+  const isForgotten = event === 'forgotten' && detail['reason'] === undefined;
+  if (HIDDEN.has(event) || isForgotten) return undefined;
   if (event === 'drift' || event === 'drift-healed') {
     const changes = (Array.isArray(detail['changes']) ? detail['changes'] : []) as readonly JsonObject[];
     return {

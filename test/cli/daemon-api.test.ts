@@ -112,6 +112,11 @@ test('a real daemon: every answer is what its document says, commands do what th
   expect(beside.code).toBe(6);
   expect(beside.err).toContain('portolan plan --server ');
   expect(beside.err).toContain('portolan sync --all --server ');
+  const undo = await scene.run('apply', ['--undo', '1.1']);
+  expect(undo.code).toBe(6);
+  expect(undo.err.replace(/\s+/g, ' ')).toContain(
+    'Undo the commit instead: portolan history APPLICATION --revert COMMIT.',
+  );
 
   const body = '{"ref":"refs/heads/main"}';
   const signature = `sha256=${createHmac('sha256', SECRETS.HOOK).update(body).digest('hex')}`;

@@ -1,4 +1,4 @@
-import { invalidInput } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { silentHooks } from '../../reconcile/apply/world.ts';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
@@ -16,6 +16,7 @@ import { checkEmpty } from '../session/empty-input.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';
 import { isFolder } from '../session/files.ts';
 import { type LiveLines, openLiveLines } from '../terminal/live-lines.ts';
+import type { Undo } from './undo/undo.ts';
 import { filesNamed } from '../session/options.ts';
 import {
   addManifestOptions,
@@ -52,6 +53,7 @@ Examples:
   portolan apply -f manifests/ --dry-run --detailed-exitcode   # in CI
   portolan apply -f manifests/ --yes --prune
   portolan apply -f manifests/ --adopt HttpGatewayRule/shop-www
+  portolan apply -f manifests/ --undo 12 --dry-run             # plans to restore the values from before run 12
   portolan apply -f manifests/ --yes -o jsonl --out apply.md   # each step as it happens; a report for a comment
   portolan apply plan.json                                     # only the plan that plan --save plan.json saved
 
@@ -70,6 +72,7 @@ Ctrl-C finishes the request in flight, records its outcome, and starts no new on
         .option('--detailed-exitcode', 'with --dry-run: end with 2 when changes are pending')
         .option('-y, --yes', 'do not ask for confirmation')
         .option('--wait', 'wait until the settle windows of writes in doubt are over, instead of ending with 4')
+        .option('--undo <run>', 'restore the values from before this run of portolan history; removals need --prune')
         .option('--fail-fast', 'start no new action after the first failure'),
     ),
   async run(surroundings, options, [file], { command }) {
@@ -90,6 +93,8 @@ export interface ApplyOptions extends PlanOptions {
   readonly yes?: boolean | undefined;
   readonly failFast?: boolean | undefined;
   readonly wait?: boolean | undefined;
+  /** The run to revert. */
+  readonly undo?: string | undefined;
 }
 
 /** Holds one call of `apply`: its options, and the session opened for it. */
@@ -98,6 +103,8 @@ export interface ApplyRun {
   readonly agreement: Agreement;
   readonly session: Session;
   readonly outputs: Outputs;
+  /** Present with `--undo`. */
+  readonly undo?: Undo;
 }
 
 function startApply(
@@ -106,6 +113,7 @@ function startApply(
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const agreement: Agreement = { expect: options.expect, opened };
+  if (opened !== undefined && options.undo !== undefined) throw undoOfPlan();
   const isDryRun = options.dryRun === true;
   if (!isDryRun && options.ledger === 'none')
     throw invalidInput(
@@ -118,22 +126,40 @@ function startApply(
   const isAsked = options.yes !== true && surroundings.terminal.ask !== undefined && !isAgreedTo(agreement);
   const firstInstall = isAsked && !isDryRun ? 'asked' : options.firstInstall;
   const flags = { ...options, firstInstall, isAgreed: isAgreedTo(agreement) };
-  const work = (session: Session): Promise<ExitCode> =>
-    (isDryRun ? dryRun : apply)({ options, agreement, session, outputs });
-  return outputs.showFaultsOf(() => withAgreed(agreement, flags, surroundings, isDryRun, work));
+  const run = isDryRun ? dryRun : apply;
+  const work = (session: Session): Promise<ExitCode> => run({ options, agreement, session, outputs });
+  const { undo } = options;
+  if (undo === undefined) return outputs.showFaultsOf(() => withAgreed(agreement, flags, surroundings, isDryRun, work));
+  return outputs.showFaultsOf(async () => {
+    // The code of an undo is loaded only when there is one.
+    const { withUndo } = await import('./undo/undo.ts');
+    return withUndo(undo, flags, surroundings, isDryRun, (session, prepared) =>
+      run({ options, agreement, session, outputs, undo: prepared }),
+    );
+  });
+}
+
+function undoOfPlan(): PortolanError {
+  return invalidInput(
+    'undo/saved-plan',
+    '--undo makes its own plan and does not fit a saved one. Nothing was done.',
+    'Leave out one of the two.',
+  );
 }
 
 /** Refuses manifests without a resource. A saved plan was checked when it was made. */
-async function refuseEmpty({ options, agreement, session }: ApplyRun): Promise<void> {
-  if (agreement.opened === undefined) await checkEmpty(session.input, options, session.surroundings.terminal, session);
+async function refuseEmpty({ options, agreement, session, undo }: ApplyRun): Promise<void> {
+  if (agreement.opened === undefined && undo === undefined)
+    await checkEmpty(session.input, options, session.surroundings.terminal, session);
 }
 
 /** Observes and plans. Writes to neither the platform nor the ledger. */
 async function dryRun(run: ApplyRun): Promise<ExitCode> {
-  const { options, agreement, session, outputs } = run;
+  const { options, agreement, session, outputs, undo } = run;
   const { desired } = session.input;
   await refuseEmpty(run);
-  const { document } = await surveyAll(session, silentHooks);
+  const survey = await surveyAll(session, silentHooks);
+  const { document } = undo?.checked(survey) ?? survey;
   const report = { plan: document, applied: undefined };
   await outputs.show(report, desired);
   const verdict = await judge(document, agreement, session);
@@ -198,7 +224,7 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
 
 /** Observes and plans. With `--wait`, waits first until the settle windows of earlier writes in doubt are over. */
 async function surveyAfterWaiting(
-  { options, session }: ApplyRun,
+  { options, session, undo }: ApplyRun,
   progress: Progress,
   lines: LiveLines | undefined,
 ): Promise<Survey> {
@@ -206,7 +232,8 @@ async function surveyAfterWaiting(
   const { clock, signal } = surroundings;
   const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings, lines });
   for (;;) {
-    const survey = await surveyAll(session, hooks);
+    const observed = await surveyAll(session, hooks);
+    const survey = undo?.checked(observed) ?? observed;
     const holds = survey.document.scopes.flatMap((plan) => plan.holds);
     const untilMs = Math.max(...holds.map((hold) => hold.untilMs ?? 0));
     if (options.wait !== true || untilMs <= 0 || signal.aborted) return survey;
@@ -221,7 +248,7 @@ async function surveyAfterWaiting(
 
 /** Applies every plan of the survey, several applications at once. @param actions number of confirmed actions. */
 async function applyAll(
-  { options, agreement, session }: ApplyRun,
+  { options, agreement, session, undo }: ApplyRun,
   survey: Survey,
   progress: Progress,
   actions: number,
@@ -239,7 +266,7 @@ async function applyAll(
     application: application as Outcome['application'],
     error,
   }));
-  const policyOf = isAgreedTo(agreement) ? agreedPlan : interactive;
+  const policyOf = isAgreedTo(agreement) || undo !== undefined ? agreedPlan : interactive;
   const waiting = { clock: surroundings.clock, signal: surroundings.signal, forDoubts: options.wait === true };
   const queue = new PQueue({ concurrency: session.flags.parallelism });
   await queue.addAll(

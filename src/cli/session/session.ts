@@ -1,5 +1,6 @@
 import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../../reconcile/apply/world.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
+import type { DesiredState } from '../../model/resource.ts';
 import { groupByApplication } from '../../manifest/group.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { type ResourceId, scopeKey } from '../../model/ids.ts';
@@ -55,6 +56,8 @@ export interface Session extends Opened {
    */
   reload(): Promise<Session>;
   world(work: Work, hooks: WorldHooks): ApplyWorld;
+  /** Returns the session with a desired state that undoes a run. Only the targets change, and they may be removed. */
+  reverting(run: string, desired: DesiredState, targets: ReadonlySet<ResourceId>): Session;
 }
 
 export type Traffic = Readonly<Opened['traffic']>;
@@ -141,7 +144,8 @@ async function openAll(known: ToOpen, command: string, opening: typeof openers) 
   return { ...known, actor, isKnown, kinds, ledger, log, platforms, reading, traffic, windowsAt };
 }
 
-type Opened = Awaited<ReturnType<typeof openAll>>;
+/** `undoes`: the run that the desired state reverts. */
+type Opened = Awaited<ReturnType<typeof openAll>> & { readonly undoes?: string };
 
 /** Reads the input again. Standard input cannot be read twice, so it stays as it was. */
 async function reloadSession(opened: Opened): Promise<Session> {
@@ -200,6 +204,11 @@ function openedSession(opened: Opened): Session {
     snapshot,
     budget: !isKnown || flags.isAgreed === true ? undefined : budgetOf(opened, snapshot),
     reload: () => reloadSession(opened),
+    reverting(undoes, reverted, targets) {
+      // Nothing of it is a commit, so it is not accepted as one.
+      const session = openedSession({ ...opened, undoes, input: { ...input, desired: reverted } });
+      return { ...session, options: { ...session.options, targets, isUndo: true } };
+    },
     world: ({ application }, hooks) => ({
       kinds: opened.kinds,
       client: platforms.client(application.spec.platform),
@@ -218,8 +227,9 @@ function openedSession(opened: Opened): Session {
 }
 
 /** Returns what the history records with each write: a command is one run. */
-function originOf({ ledger, input: { commit } }: Opened, application: ResourceId): Origin {
+function originOf({ ledger, undoes, input: { commit } }: Opened, application: ResourceId): Origin {
   const run = String(ledger.epoch);
+  if (undoes !== undefined) return { run, application, revision: null, undoes };
   if (commit === undefined) return { run, application, revision: null };
   const { name: revision, author, committedMs } = commit;
   return { run, application, revision, author, committedMs };
@@ -280,6 +290,7 @@ function runPolicy(session: Session): RunPolicy {
 
 /** Accepts a source after its guards passed, and before the first intent that refers to it. */
 export async function acceptInput(session: Session, command = 'apply'): Promise<void> {
+  if (session.undoes !== undefined) return;
   const { ledger, source, snapshot, input, flags } = session;
   await acceptSnapshot({
     ledger,
@@ -296,6 +307,7 @@ export async function acceptInput(session: Session, command = 'apply'): Promise<
 
 /** Allows the removal of lost resources after every application was observed. */
 export async function allowLostRemovals(session: Session, { prepared, errors }: Survey): Promise<void> {
+  if (session.undoes !== undefined) return;
   const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   if (errors.length === 0)

@@ -4,6 +4,7 @@ import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
 import { monitoredId } from './identity.ts';
 import { withdrawComponent } from './withdraw.ts';
+import { undoComponent } from './undo.ts';
 import { COMPONENT } from './name.ts';
 import { componentView } from './view.ts';
 
@@ -12,6 +13,7 @@ export const componentKind = defineKind({
   order: 20,
   diff: diffComponent,
   withdraw: withdrawComponent,
+  undo: undoComponent,
   calls: componentCalls,
   view: componentView,
   monitoredId,

@@ -4,6 +4,7 @@ import { diffRule } from './diff.ts';
 import { exportRules } from './export.ts';
 import { fulfilOwed } from './owed.ts';
 import { withdrawRule } from './withdraw.ts';
+import { undoRule } from './undo.ts';
 import { GATEWAY_RULE } from './name.ts';
 import { ruleView } from './view.ts';
 
@@ -14,6 +15,7 @@ export const ruleKind = defineKind({
   access: { keysBeginWith: 'rule/', closes: 'close_outer' },
   diff: diffRule,
   withdraw: withdrawRule,
+  undo: undoRule,
   owed: fulfilOwed,
   calls: ruleCalls,
   view: ruleView,

@@ -1,4 +1,5 @@
 import { defineKind } from '../define.ts';
+import { cannotUndo } from '../undo.ts';
 import { installCalls } from './calls.ts';
 import { diffInstall, withdrawInstall } from './diff.ts';
 import { exportInstalls } from './export.ts';
@@ -11,6 +12,7 @@ export const installKind = defineKind({
   order: 10,
   diff: diffInstall,
   withdraw: withdrawInstall,
+  undo: () => cannotUndo('Portolan never removes an install, and the platform has no downgrade'),
   calls: installCalls,
   view: installView,
   adoption: 'An install is adopted by apply --adopt StoreInstall/name.',

@@ -47,6 +47,8 @@ export interface Origin {
   /** Author and time of the commit, as far as they are known. */
   readonly author?: string | undefined;
   readonly committedMs?: EpochMs | undefined;
+  /** The run that this one undoes. */
+  readonly undoes?: string;
 }
 
 /** Everything that changing one scope needs of the outside. The simulator has another one and runs the same code. */

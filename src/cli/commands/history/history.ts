@@ -17,7 +17,8 @@ import { withoutCommands } from '../../terminal/guarded.ts';
 import { ledgerFileOption, readLedger } from '../ledger/opening.ts';
 import { writeJson } from '../../terminal/terminal.ts';
 import { readerOf } from '../status/table.ts';
-import { historyRows, scopeOf } from './read.ts';
+import { historyRows } from '../../../ledger/history-rows.ts';
+import { scopeOf } from './read.ts';
 import { historyLines } from './text.ts';
 
 const ENTRIES_SHOWN = 20;

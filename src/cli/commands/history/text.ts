@@ -1,7 +1,7 @@
 import type { ScopeKey } from '../../../model/ids.ts';
 import type { FieldChange } from '../../../model/plan.ts';
 import { safeLine } from '../../../model/text.ts';
-import { CAUSE_WORDS, changeText, SYMBOL } from '../../../plan/words.ts';
+import { CAUSE_WORDS, changeText, shownChanges, SYMBOL } from '../../../plan/words.ts';
 import type { TextRole } from '../../../report/text.ts';
 import type { HistoryChange, HistoryEntry, HistoryRun } from '../../../views/history.ts';
 import { wrap } from '../../terminal/text.ts';
@@ -52,25 +52,31 @@ function entryLines(entry: HistoryEntry, reader: Reader): readonly string[] {
   }
 }
 
-function headLines({ atMs, run, revision, author, committedMs, actor }: HistoryRun, reader: Reader): readonly string[] {
-  const of =
-    revision !== null ? shortRevision(revision) : run === null ? 'revision not recorded' : 'files without a commit';
+function headLines(entry: HistoryRun, reader: Reader): readonly string[] {
+  const { atMs, run, author, committedMs, actor } = entry;
   const commit = [
     ...(author === null ? [] : [author]),
     ...(committedMs === null ? [] : [`committed ${instant(committedMs)}`]),
   ];
   return [
-    ...folded(`${instant(atMs)}  ${of}${run === null ? '' : `  run ${run}`}`, '', reader, 'title'),
+    ...folded(`${instant(atMs)}  ${basisOf(entry)}${run === null ? '' : `  run ${run}`}`, '', reader, 'title'),
     ...(commit.length === 0 ? [] : folded(commit.join(', '), '  ', reader, 'dim')),
     ...folded(actor, '  ', reader, 'dim'),
   ];
+}
+
+/** Returns what a run applied. */
+function basisOf({ run, revision, undoes }: HistoryRun): string {
+  if (undoes !== null) return `undo of run ${undoes}`;
+  if (revision !== null) return shortRevision(revision);
+  return run === null ? 'revision not recorded' : 'files without a commit';
 }
 
 function writeLines({ verb, resource, summary, cause, outcome, changes }: HistoryChange, reader: Reader) {
   const mark = verb === null ? '-' : SYMBOL[verb];
   const what = resource === null ? summary : `${resource}: ${summary}`;
   const why = cause === null ? '' : ` (${CAUSE_WORDS[cause]})`;
-  const end = outcome === 'applied' || outcome === 'resolved' ? '' : `  ${outcomeWords(outcome)}`;
+  const end = outcome === 'applied' ? '' : `  ${outcomeWords(outcome)}`;
   const role = end === '' ? (verb ?? 'note') : 'hold';
   const values =
     changes === null
@@ -80,7 +86,7 @@ function writeLines({ verb, resource, summary, cause, outcome, changes }: Histor
     ...folded(`${mark} ${what}${why}${end}`, '  ', reader, role),
     ...values,
     // The summary of a creation has all that it set.
-    ...(verb === 'create' ? [] : fieldLines(changes ?? [], reader)),
+    ...(verb === 'create' ? [] : fieldLines(shownChanges({ changes: changes ?? [] }), reader)),
   ];
 }
 
