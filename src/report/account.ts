@@ -49,8 +49,11 @@ function describe(result: ActionResult, paint: Paint): string[] {
   return [`${mark} ${what}`, `    ${words.what}`, ...(words.remedy === undefined ? [] : [`    → ${words.remedy}`])];
 }
 
-/** Returns the last line: the number of results, and what the next run does. */
-export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): string {
+/**
+ * Returns the last line: the number of results, and what the next run does.
+ * @param isUndo the platform is now as before an earlier run, and not as the manifests ask.
+ */
+export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint, isUndo = false): string {
   const ended = outcomes.filter((outcome) => outcome.type === 'ended');
   const results = ended.flatMap((outcome) => outcome.results);
   const left = ended.reduce((sum, { remaining: plan }) => sum + plan.actions.length + plan.deferred.length, 0);
@@ -66,7 +69,7 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint): s
       : isQuiet
         ? 'Nothing to do.'
         : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${amount(left, 'change')} left`] : [])].join(', ')}.`;
-  return `${paint('title', head)}${isQuiet ? inSyncText(ended) : nextRunText(ended)}`;
+  return `${paint('title', head)}${isQuiet ? (isUndo ? '' : inSyncText(ended)) : nextRunText(ended)}`;
 }
 
 function inSyncText(ended: readonly EndedScope[]): string {

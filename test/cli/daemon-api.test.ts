@@ -129,4 +129,9 @@ test('a real daemon: every answer is what its document says, commands do what th
   expect(await daemon.stop()).toBe(0);
   expect(await stream.text()).toContain('controller.draining');
   for (const secret of Object.values(SECRETS)) expect(daemon.log()).not.toContain(secret);
+
+  const [, run = ''] = / {2}run (1\.[0-9]+)\n/.exec(past.out) ?? [];
+  const undone = await scene.run('apply', ['--undo', run, '--prune']);
+  expect(undone.out).toContain('- delete rule www.example.com/  (undoes an earlier run)');
+  expect(undone.out).toMatch(/Applied: [0-9]+ done, 0 failed, 0 skipped\.\n$/);
 });

@@ -214,7 +214,9 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
     // If no action ran and a later observation found no change, the plan above already says everything.
     const shown = new Set(survey.prepared.map((prepared) => prepared.plan));
     const isNews = outcomes.some((outcome) => outcome.type === 'ended' && !shown.has(outcome.remaining));
-    out.write(`${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint)}\n`);
+    out.write(
+      `${isNews ? `\n${renderAccount(outcomes, paint)}` : ''}${renderVerdict(outcomes, paint, run.undo !== undefined)}\n`,
+    );
   }
   // Without a terminal, a run that changed nothing needs no summary of requests.
   if (err.isTerminal || session.traffic.writes > 0)

@@ -164,7 +164,7 @@ async function reloadSession(opened: Opened): Promise<Session> {
   return openedSession({ ...opened, input: { ...input, configuration: opened.input.configuration } });
 }
 
-function budgetOf({ kinds, flags, input, ledger, surroundings, actor }: Opened, snapshot: string): BudgetOfRun {
+function budgetOf({ kinds, flags, input, ledger, surroundings, actor, undoes }: Opened, snapshot: string): BudgetOfRun {
   const limits = budgetLimits(input.configuration.settings);
   const { clock } = surroundings;
   const { source, maxPrunes: allowed } = flags;
@@ -173,7 +173,7 @@ function budgetOf({ kinds, flags, input, ledger, surroundings, actor }: Opened, 
     kinds,
     budget,
     source: input.desired,
-    by: input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`,
+    by: undoes === undefined ? (input.commit?.name ?? `manifests ${snapshot.slice(0, 12)}`) : `undo of run ${undoes}`,
     allowed,
   };
 }
