@@ -89,7 +89,7 @@ function rejectionOf({ revision }: SourceReading, problems: readonly Problem[], 
   const more = problems.length - shown.length;
   return {
     code: 'source/faulty',
-    message: `${revision} was rejected because of ${amount(problems.length, 'error')}; the source accepted before stays in force. ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
+    message: `${revision} was rejected because of ${amount(problems.length, 'error')}: ${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}`,
     remedy: 'Correct the manifests and commit again. `portolan validate` shows every error.',
     atMs: clock.now(),
   };

@@ -4,11 +4,11 @@ import type { ApplyEvent } from '../reconcile/apply/world.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { unreachable } from '../model/unreachable.ts';
-import { draftEvent, type EventDraft } from './events.ts';
+import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 
 /** Returns the event of a pass that is about to send its first write. */
 export function startedEvent(id: ResourceId, revision: string): EventDraft {
-  return draftEvent('apply.started', 'info', `${id}: applying ${revision}`);
+  return draftEvent('apply.started', `${id}: applying ${revision}`);
 }
 
 /** Returns the event of a pass that tried to change something. */
@@ -19,8 +19,17 @@ export function finishedEvents(id: ResourceId, revision: string, outcome: Outcom
   const [done, failed, inDoubt, skipped] = [count('done'), count('failed'), count('in-doubt'), count('skipped')];
   const message = `${id}: ${done} done, ${failed} failed, ${inDoubt} in doubt, ${skipped} skipped (${revision})`;
   const detail = { done, failed, inDoubt, skipped };
-  return [draftEvent('apply.finished', failed + inDoubt === 0 ? 'info' : 'warning', message, { detail })];
+  return [
+    failed + inDoubt === 0
+      ? draftEvent('apply.finished', message, { detail })
+      : draftProblem('apply.finished', 'warning', message, INCOMPLETE, { detail }),
+  ];
 }
+
+const INCOMPLETE = {
+  code: 'apply/incomplete',
+  remedy: 'Portolan retries automatically. The events of its actions show the causes.',
+};
 
 /** Returns the events for a step of an apply. */
 export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
@@ -31,7 +40,7 @@ export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
     case 'resolved': {
       const { resource, scope, intent, how } = event;
       const message = `${resource}: intent ${intent} of an earlier write: ${how}`;
-      return [draftEvent('intent.resolved', 'info', message, { resource, scope, detail: { intent, how } })];
+      return [draftEvent('intent.resolved', message, { resource, scope, detail: { intent, how } })];
     }
     case 'finished':
       return finished(event);
@@ -39,6 +48,12 @@ export function eventsOf(event: ApplyEvent): readonly EventDraft[] {
       return unreachable(event);
   }
 }
+
+const IN_DOUBT = {
+  code: 'action/in-doubt',
+  remedy:
+    'Do nothing: Portolan observes the platform until the result is known. `portolan ledger list` shows the write.',
+};
 
 function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): readonly EventDraft[] {
   if (result.status === 'skipped') return [];
@@ -48,16 +63,18 @@ function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finish
   const facts = { resource, scope };
   switch (result.status) {
     case 'done':
-      return [draftEvent('action.done', 'info', name, { ...facts, detail: about })];
+      return [draftEvent('action.done', name, { ...facts, detail: about })];
     case 'failed': {
       const { request, remedy, answer } = result;
       const message = `${name} failed: ${answer.message} ${remedy}`;
-      return [draftEvent('action.failed', 'error', message, { ...facts, detail: { ...about, request, remedy } })];
+      const problem = { code: `action/${result.reason.type}`, remedy };
+      return [draftProblem('action.failed', 'error', message, problem, { ...facts, detail: { ...about, request } })];
     }
     case 'in-doubt': {
       const { intent, untilMs, answer } = result;
       const message = `${name}: in doubt, it may have been carried out (${answer.message}); it is checked again`;
-      return [draftEvent('action.in-doubt', 'warning', message, { ...facts, detail: { ...about, intent, untilMs } })];
+      const detail = { ...about, intent, untilMs };
+      return [draftProblem('action.in-doubt', 'warning', message, IN_DOUBT, { ...facts, detail })];
     }
     default:
       return unreachable(result);

@@ -6,6 +6,7 @@ import type { SourceState } from '../source/feed.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
 import { type Core, logExpected } from './core.ts';
+import { logEvents } from './event-lines.ts';
 import { createEventLog, draftEvent } from './events.ts';
 import { follow } from './following.ts';
 import { Gates } from './gates.ts';
@@ -35,9 +36,11 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
   const { kinds, clock, ledger, source, actor, log } = options;
   const sourceLedger = { ledger, clock, source, actor };
   const slots = createSlots(() => base.configuration.settings.controller.concurrency);
+  const events = createEventLog(options);
+  logEvents(events, log);
   const base: Omit<Core, 'gates' | 'intake'> = {
     options,
-    events: createEventLog(options),
+    events,
     sourceLedger,
     slots,
     queue: new WorkQueue({
@@ -93,7 +96,7 @@ export class Controller {
   start(): void {
     const { version, source, feed, clock, log } = this.#options;
     const message = `portolan ${version} watches ${feed.location}`;
-    this.#core.events.publish(draftEvent('controller.started', 'info', message, { detail: { version, source } }));
+    this.#core.events.publish(draftEvent('controller.started', message, { detail: { version, source } }));
     this.#core.queue.start(async (id, because) => {
       await this.#letEventLoopTurn();
       const pass = workOn(this.#core, id, because);
@@ -115,7 +118,7 @@ export class Controller {
    */
   async drain(): Promise<boolean> {
     this.#stop.abort(new Error('the controller stops'));
-    this.#core.events.publish(draftEvent('controller.draining', 'info', 'the controller stops: no new work starts'));
+    this.#core.events.publish(draftEvent('controller.draining', 'the controller stops: no new work starts'));
     const ended = Promise.all([this.#options.feed.close(), this.#core.queue.drain(), this.#turn])
       .then(() => this.#core.intake.whenSaved())
       .then(() => true);
@@ -140,7 +143,7 @@ export class Controller {
     await this.#runInTurn(async () => {
       former = [...this.#passes];
       this.#core.configuration = configuration;
-      this.#core.events.publish(draftEvent('controller.reloaded', 'info', 'the configuration was reloaded'));
+      this.#core.events.publish(draftEvent('controller.reloaded', 'the configuration was reloaded'));
       await follow(this.#core, await this.#core.intake.reconsider());
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });

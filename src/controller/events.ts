@@ -1,4 +1,5 @@
-import type { ControllerEvent, EventSeverity, EventType } from '../model/status.ts';
+import type { JsonObject } from '../model/json.ts';
+import type { ControllerEvent, EventType } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';
@@ -7,14 +8,28 @@ import type { EventStream } from './api.ts';
 export type EventDraft = Pick<ControllerEvent, 'type' | 'severity' | 'message'> &
   Partial<Omit<ControllerEvent, 'sequence' | 'id' | 'atMs'>>;
 
-/** Returns an event; `facts` are the members that only some events have. */
-export function draftEvent(
+type Facts = Omit<EventDraft, 'type' | 'severity' | 'message'>;
+
+/** Returns an event that requires no attention; `facts` are the members that only some events have. */
+export function draftEvent(type: EventType, message: string, facts: Facts = {}): EventDraft {
+  return { type, severity: 'info', message, ...facts };
+}
+
+/** Code and remedy of an event that requires attention. They become members of its detail. */
+export interface EventProblem {
+  readonly code: string;
+  readonly remedy: string;
+}
+
+/** Returns an event that requires attention. The log shows the code and the remedy of each. */
+export function draftProblem(
   type: EventType,
-  severity: EventSeverity,
+  severity: 'warning' | 'error',
   message: string,
-  facts: Omit<EventDraft, 'type' | 'severity' | 'message'> = {},
+  { code, remedy }: EventProblem,
+  { detail, ...facts }: Omit<Facts, 'detail'> & { readonly detail?: JsonObject } = {},
 ): EventDraft {
-  return { type, severity, message, ...facts };
+  return { type, severity, message, ...facts, detail: { code, remedy, ...detail } };
 }
 
 export interface EventLog extends EventStream {

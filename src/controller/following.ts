@@ -9,7 +9,7 @@ import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
 import { notObserved, withSince } from './conditions.ts';
 import { type Core, reachMilestone } from './core.ts';
-import { draftEvent } from './events.ts';
+import { draftEvent, draftProblem } from './events.ts';
 import type { AcceptedReading } from './intake.ts';
 import { saveFact, restoreFact, restoreRecord, withoutTimes, type AppRecord, nothingKept } from './ledger-records.ts';
 import { workOf } from '../reconcile/work.ts';
@@ -198,7 +198,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
 }
 
 function reportAccepted(
-  { options, events, records }: Core,
+  { events, records }: Core,
   { accepted }: AcceptedReading,
   changed: readonly ResourceId[],
   removed: readonly ResourceId[],
@@ -214,8 +214,16 @@ function reportAccepted(
         ]),
     ...(refusals.length === 0 ? [] : [`removals are refused: ${refusals.join('; ')}`]),
   ].join('. ');
-  options.log[isQuiet ? 'info' : 'warn'](message);
   const detail = { snapshot: accepted.snapshot, changed: changed.slice(0, 100), removed: removed.slice(0, 100) };
   const facts = { revision: accepted.revision, detail };
-  events.publish(draftEvent('source.accepted', isQuiet ? 'info' : 'warning', message, facts));
+  const [refusal] = accepted.removalRefusals(1);
+  const problem =
+    refusal === undefined
+      ? { code: 'source/application-removed', remedy: 'Restore the Application in git to manage its resources again.' }
+      : { code: refusal.code, remedy: 'Run portolan status: it shows the plans that require an approval.' };
+  events.publish(
+    isQuiet
+      ? draftEvent('source.accepted', message, facts)
+      : draftProblem('source.accepted', 'warning', message, problem, facts),
+  );
 }

@@ -1,9 +1,10 @@
+import type { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
 import type { Pause, RegionGate } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
 import { CircuitBreaker, isPlatformFailure, type PassResult, type RegionKey } from './breaker.ts';
-import { draftEvent, type EventDraft } from './events.ts';
+import { draftEvent, draftProblem } from './events.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import { createRegions, type Regions, type CheckedRegion } from './regions.ts';
@@ -19,6 +20,11 @@ export const REGIONS_EVERY_MS = 30_000;
 
 /** Extra delay for an application that failed last, so that another application probes the region first. */
 const FAILED_PROBE_DELAY_MS = 2_000;
+
+const PAUSED = {
+  code: 'platform/region-paused',
+  remedy: 'Portolan resumes when the platform enables the region. Ask the team of the platform if it takes long.',
+};
 
 const regionOf = ({ work }: AppRecord): RegionKey => work.application.spec;
 
@@ -80,16 +86,22 @@ export class Gates {
    */
   async report(record: AppRecord, outcome: Outcome): Promise<Pause | null> {
     const key = regionOf(record);
-    const change = this.#breaker.report(key, record.id, resultOf(outcome));
+    const error = outcome.type === 'refused' ? undefined : outcome.error;
+    const change = this.#breaker.report(key, record.id, resultOf(error));
     const detail = { platform: key.platform, region: key.region };
     if (change === 'opened') {
       const because = this.#breaker.state(key)?.because ?? '';
-      const message = `region ${key.region} of ${key.platform} is paused (circuit breaker open): ${because}`;
-      this.#publish(draftEvent('circuit.opened', 'error', message, { detail }));
+      const message = `region ${key.region} of ${key.platform} is paused (circuit breaker open): ${because}; the last one: ${error?.message}`;
+      const remedy = error?.remedy ?? '';
+      const cause = error?.code ?? '';
+      const problem = { code: 'platform/circuit-open', remedy };
+      this.#core.events.publish(
+        draftProblem('circuit.opened', 'error', message, problem, { detail: { ...detail, cause } }),
+      );
     }
     if (change === 'closed') {
       const message = `region ${key.region} of ${key.platform} works again`;
-      this.#publish(draftEvent('circuit.closed', 'info', message, { detail }));
+      this.#core.events.publish(draftEvent('circuit.closed', message, { detail }));
       this.#requeue(key, 'circuit', 'its region works again');
     }
     if (!isRegionClosed(outcome)) return null;
@@ -121,16 +133,13 @@ export class Gates {
         this.#core.queue.add(record.id, because, 'routine');
   }
 
-  #publish(draft: EventDraft): void {
-    this.#core.options.log[draft.severity === 'info' ? 'info' : 'warn'](draft.message);
-    this.#core.events.publish(draft);
-  }
-
   #regionChanged({ platform, region, state, message, sinceMs }: CheckedRegion): void {
     const detail = { platform, region, sinceMs };
     if (state === 'paused')
-      return this.#publish(draftEvent('region.paused', 'warning', `${message}: nothing is changed in it`, { detail }));
-    this.#publish(draftEvent('region.resumed', 'info', `${message} again`, { detail }));
+      return void this.#core.events.publish(
+        draftProblem('region.paused', 'warning', `${message}: nothing is changed in it`, PAUSED, { detail }),
+      );
+    this.#core.events.publish(draftEvent('region.resumed', `${message} again`, { detail }));
     this.#requeue({ platform, region }, 'region', 'its region is enabled again');
   }
 
@@ -155,8 +164,7 @@ export class Gates {
   }
 }
 
-function resultOf(outcome: Outcome): PassResult {
-  const error = outcome.type === 'refused' ? undefined : outcome.error;
+function resultOf(error: PortolanError | undefined): PassResult {
   if (error === undefined) return 'success';
   return isPlatformFailure(error) ? 'platform-failure' : 'other';
 }

@@ -1,6 +1,6 @@
 import type { HealthThreshold } from '../kinds/application/spec.ts';
 import { durationMsOf } from '../model/duration.ts';
-import type { Json } from '../model/json.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { ApplicationRecord, ComponentMonitor } from '../platform/records.ts';
 import type { EpochMs } from '../model/time.ts';
 import { type ConditionState, no, unknown, yes } from './conditions.ts';
@@ -96,7 +96,7 @@ function judged({ series, over, min, max }: HealthThreshold, name: string, value
 }
 
 /** Returns the detail of an event about health. */
-export function healthDetail(before: ConditionState | undefined, after: ConditionState): Json {
+export function healthDetail(before: ConditionState | undefined, after: ConditionState): JsonObject {
   return {
     before: before === undefined ? null : { status: before.status, reason: before.reason },
     after: { status: after.status, reason: after.reason, message: after.message },

@@ -7,7 +7,7 @@ import type { LoadedSource } from '../source/contents.ts';
 import { resetLargest } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
-import { draftEvent } from './events.ts';
+import { draftEvent, draftProblem } from './events.ts';
 import { saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
 
@@ -27,6 +27,8 @@ export class Intake {
   #isCurrent = false;
   /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
+  /** Code of the last reported problem; null after the recovery from it. */
+  #reported: string | null = null;
   /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
   /** False after the source of an earlier process exceeded a limit in this one. */
@@ -70,7 +72,7 @@ export class Intake {
    */
   async take(state: SourceState): Promise<AcceptedReading | undefined> {
     if (state.type === 'failed') {
-      this.#reportFailed(state.error);
+      await this.#reportFailed(state.error);
       return undefined;
     }
     const { reading } = state;
@@ -78,7 +80,7 @@ export class Intake {
     const { revision } = reading;
     if (revision !== this.#last?.revision) {
       const message = `${this.#core.options.feed.location} is at ${revision}`;
-      this.#core.events.publish(draftEvent('source.observed', 'info', message, { revision }));
+      this.#core.events.publish(draftEvent('source.observed', message, { revision }));
     }
     this.#last = reading;
     return this.#consider(reading);
@@ -105,7 +107,7 @@ export class Intake {
     const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);
     this.#isUnloadable = loaded instanceof PortolanError;
     if (loaded instanceof PortolanError) {
-      this.#reportFailed(loaded);
+      await this.#reportFailed(loaded);
       return undefined;
     }
     const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
@@ -115,12 +117,17 @@ export class Intake {
     });
     if (acceptance.type === 'refused') {
       this.#isCurrent = false;
-      if (this.#error?.message !== acceptance.error.message) this.#reportRefused(acceptance, reading.revision);
-      this.#error = acceptance.error;
+      await this.#reportRefused(acceptance, reading.revision);
       return undefined;
     }
     const { accepted } = acceptance;
     this.#allow = nothingAllowed;
+    if (this.#reported !== null && this.#failure === null) {
+      const { revision } = reading;
+      const message = `the source is accepted again, at ${revision} (former problem: ${this.#reported})`;
+      this.#core.events.publish(draftEvent('source.recovered', message, { revision }));
+      this.#reported = null;
+    }
     // An older reading that is considered again does not clear a failure to read the present source.
     this.#error = this.#failure;
     this.#isCurrent = this.#failure === null;
@@ -138,15 +145,30 @@ export class Intake {
     return { accepted, reading };
   }
 
-  #reportRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): void {
-    const { code, message, remedy } = error;
-    this.#core.options.log.error(message, { code, remedy, revision });
+  async #reportRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): Promise<void> {
+    const { remedy } = error;
+    const message = await this.#withStanding(error.message);
+    const isNews = this.#error?.message !== message;
+    this.#error = { ...error, message };
+    if (!isNews) return;
+    this.#reported = error.code;
     const shown = problems.slice(0, 20).map((problem) => {
       const { file, line, column } = problem.position;
       return { code: problem.code, file, line, column, message: problem.message };
     });
-    const facts = { revision, detail: { code, problems: shown } };
-    this.#core.events.publish(draftEvent('source.refused', 'error', `${message} ${remedy}`, facts));
+    const facts = { revision, detail: { problems: shown } };
+    this.#core.events.publish(draftProblem('source.refused', 'error', `${message} ${remedy}`, error, facts));
+  }
+
+  /** Returns a message about a source that is not accepted, with the revision that stays in effect. */
+  async #withStanding(message: string): Promise<string> {
+    const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
+    if (this.#accepted !== undefined) return `${sentence} Still running ${this.#accepted.revision}.`;
+    const { ledger, source } = this.#core.sourceLedger;
+    const last = await ledger.lastSnapshot(source);
+    return last === undefined
+      ? `${sentence} No revision was accepted before, so nothing is applied.`
+      : `${sentence} The last accepted revision stays in effect.`;
   }
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
@@ -157,15 +179,15 @@ export class Intake {
     return accept(reading, loaded, sourceLedger, allow);
   }
 
-  #reportFailed({ code, message, remedy }: PortolanError): void {
-    const { clock, log } = this.#core.options;
+  async #reportFailed(error: PortolanError): Promise<void> {
+    const { code, remedy } = error;
     this.#isCurrent = false;
+    const message = await this.#withStanding(error.message);
     if (this.#error?.message !== message) {
-      log.error(message, { code, remedy });
-      const event = draftEvent('source.failed', 'error', `${message} ${remedy}`, { detail: { code } });
-      this.#core.events.publish(event);
+      this.#reported = code;
+      this.#core.events.publish(draftProblem('source.failed', 'error', `${message} ${remedy}`, error));
     }
-    this.#failure = { code, message, remedy, atMs: clock.now() };
+    this.#failure = { code, message, remedy, atMs: this.#core.options.clock.now() };
     this.#error = this.#failure;
   }
 
@@ -206,10 +228,15 @@ export class Intake {
     this.#acceptedMs = last.acceptedMs;
     const message = `the source cannot be read yet; continuing with ${revision}, which was accepted before the restart, without removals`;
     const facts = { revision, detail: { snapshot, restored: true } };
-    events.publish(draftEvent('source.accepted', 'warning', message, facts));
+    events.publish(draftProblem('source.accepted', 'warning', message, NOT_READ, facts));
     return { accepted: this.#accepted, reading };
   }
 }
+
+const NOT_READ = {
+  code: 'source/not-read-yet',
+  remedy: 'Portolan retries automatically. Check that the source can be reached if this lasts.',
+};
 
 /**
  * Returns the scopes of the accepted source whose removals no operator approved. `undefined`: not all scopes are known,

@@ -10,7 +10,7 @@ import { amount } from '../plan/words.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
 import { driftDetail, trackDrift } from './drift.ts';
-import { draftEvent, type EventDraft } from './events.ts';
+import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail, type HealthResult, CHECK_EVERY_MS } from './health.ts';
 import { historyRow, type AppRecord } from './ledger-records.ts';
@@ -102,18 +102,21 @@ function changeEvents(
   const { approval } = now;
   if (approval !== null && approval.digest !== former.approval?.digest) {
     const refusals = approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ');
-    const detail = { digest: approval.digest, refusals: approval.refusals.map(({ code }) => code) };
-    events.push(draftEvent('approval.needed', 'warning', `${id}: ${refusals}`, { detail }));
+    const codes = approval.refusals.map(({ code }) => code);
+    const [code = 'guard/approval'] = codes;
+    const name = id.slice(id.indexOf('/') + 1);
+    const remedy = `Run portolan approve ${name}: it shows the plan ${approval.digest} and asks.`;
+    const detail = { digest: approval.digest, refusals: codes };
+    events.push(draftProblem('approval.needed', 'warning', `${id}: ${refusals}`, { code, remedy }, { detail }));
   }
   if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code)) {
-    const { code, message, remedy } = failure;
-    const detail = { code, remedy };
-    events.push(draftEvent('application.failed', 'error', `${id}: ${message} ${remedy}`, { detail }));
+    const { message, remedy } = failure;
+    events.push(draftProblem('application.failed', 'error', `${id}: ${message} ${remedy}`, failure));
   }
   if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0) {
     const { failures } = former;
     const message = `${id} is in sync again after ${amount(failures, 'failed attempt')}`;
-    events.push(draftEvent('application.recovered', 'info', message, { detail: { failures } }));
+    events.push(draftEvent('application.recovered', message, { detail: { failures } }));
   }
   const before = conditionOf(former, 'Healthy');
   const health = conditionOf(now, 'Healthy');
@@ -121,7 +124,15 @@ function changeEvents(
     const isHealthy = health.status === 'True';
     const message = `${id} is ${isHealthy ? 'healthy' : 'not healthy'}: ${health.message}`;
     const detail = healthDetail(before, health);
-    events.push(draftEvent('health.changed', isHealthy ? 'info' : 'warning', message, { detail }));
+    const problem = {
+      code: 'application/not-healthy',
+      remedy: `Check its components: portolan monitor ${id.slice(id.indexOf('/') + 1)}.`,
+    };
+    events.push(
+      isHealthy
+        ? draftEvent('health.changed', message, { detail })
+        : draftProblem('health.changed', 'warning', message, problem, { detail }),
+    );
   }
   return events;
 }
@@ -170,12 +181,18 @@ function reportDrift(
   const fields = drift.changes.map(({ path }) => path).join(', ');
   if (results.some(({ status, action }) => status === 'done' && action.resource === resource))
     return {
-      event: draftEvent('drift.healed', 'info', `${resource}: corrected ${fields}`, facts),
+      event: draftEvent('drift.healed', `${resource}: corrected ${fields}`, facts),
       lines: [historyRow('drift-healed', { resource, ...detail })],
     };
   const message = `${resource}: drift of ${fields} ended without a change by Portolan`;
-  return { event: draftEvent('drift.gone', 'info', message, facts), lines: [] };
+  return { event: draftEvent('drift.gone', message, facts), lines: [] };
 }
+
+const DRIFT = {
+  code: 'drift/detected',
+  remedy:
+    'Make such changes in git. Portolan corrects the drift, unless the resource is only reported or its application is paused.',
+};
 
 /** Returns the event and the history row for drift that began. */
 export function reportNewDrift(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
@@ -186,7 +203,7 @@ export function reportNewDrift(resource: ResourceId, drift: Drift, nowMs: EpochM
   const detail = driftDetail(drift, nowMs);
   const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
   return {
-    event: draftEvent('drift.detected', 'warning', message, { resource, detail }),
+    event: draftProblem('drift.detected', 'warning', message, DRIFT, { resource, detail }),
     lines: [historyRow('drift', { resource, ...detail })],
   };
 }
@@ -195,20 +212,17 @@ export function reportNewDrift(resource: ResourceId, drift: Drift, nowMs: EpochM
 function waitEvents(former: readonly Wait[], waits: readonly Wait[]): readonly EventDraft[] {
   return waits
     .filter(({ resource, message }) => !former.some((one) => one.resource === resource && one.message === message))
-    .map(({ resource, message, untilMs }) =>
-      draftEvent('wait.progress', 'info', message, { resource, detail: { untilMs } }),
-    );
+    .map(({ resource, message, untilMs }) => draftEvent('wait.progress', message, { resource, detail: { untilMs } }));
 }
 
 function holdEvents(former: readonly ResourceStatus[], holds: readonly Hold[]): readonly EventDraft[] {
   const before = former.flatMap((status) => status.holds);
-  const added = without(holds, before).map(({ resource, code, message, remedy }) => {
-    const detail = { code, remedy };
-    return draftEvent('hold.added', 'warning', `${resource} is held: ${message} ${remedy}`, { resource, detail });
-  });
+  const added = without(holds, before).map(({ resource, code, message, remedy }) =>
+    draftProblem('hold.added', 'warning', `${resource} is held: ${message} ${remedy}`, { code, remedy }, { resource }),
+  );
   const released = without(before, holds).map(({ resource, code }) => {
     const message = `the hold on ${resource} was released (${code})`;
-    return draftEvent('hold.released', 'info', message, { resource, detail: { code } });
+    return draftEvent('hold.released', message, { resource, detail: { code } });
   });
   return [...added, ...released];
 }

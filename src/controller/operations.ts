@@ -8,7 +8,7 @@ import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
 import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
-import { draftEvent, type EventDraft } from './events.ts';
+import { draftEvent, draftProblem, type EventDraft, type EventProblem } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
 import { planFiles, planWorks } from './planning.ts';
 
@@ -87,7 +87,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
         line: historyRow('suspended', { application: id, ...detail }),
-        event: draftEvent('application.suspended', 'warning', message, { detail }),
+        event: draftProblem('application.suspended', 'warning', message, suspended(id), { detail }),
       });
       // A failing application keeps its backoff: otherwise each suspension would send requests at once.
       core.queue.add(id, `suspended by ${by}`);
@@ -100,7 +100,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       await decide(core, record, {
         change: { suspended: null, remindedMs: null },
         line: historyRow('resumed', { application: id, by }),
-        event: draftEvent('application.resumed', 'info', `${id} was resumed by ${by}`, { detail }),
+        event: draftEvent('application.resumed', `${id} was resumed by ${by}`, { detail }),
       });
       core.queue.restart(id, `resumed by ${by}`);
     },
@@ -124,11 +124,15 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
       await decide(core, record, {
         change: { approved: { digest, by, atMs: clock.now() } },
         line: historyRow('approved', { application: id, ...detail }),
-        event: draftEvent('approval.given', 'info', message, { detail }),
+        event: draftEvent('approval.given', message, { detail }),
       });
       core.queue.restart(id, `approved by ${by}`);
     },
   };
+}
+
+function suspended(id: ResourceId): EventProblem {
+  return { code: 'application/suspended', remedy: `To resume it: portolan resume ${id.slice(id.indexOf('/') + 1)}.` };
 }
 
 /** Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. */

@@ -2,8 +2,13 @@ import { formatDuration } from '../model/duration.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import { modeOf } from './conditions.ts';
-import { draftEvent, type EventDraft } from './events.ts';
+import { draftProblem, type EventDraft } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
+
+const LONG = {
+  code: 'application/suspended',
+  remedy: 'Resume it, or remove it from the source; drift of suspended resources is not corrected',
+};
 
 /**
  * Records since when resources of an application are suspended, by an operator or by annotation, in `kept` of the
@@ -25,7 +30,7 @@ export function remindOfSuspended(record: AppRecord, notifyAfterMs: number, nowM
   record.kept = { ...kept, asideSince, remindedMs: isDue ? nowMs : long.length === 0 ? null : kept.remindedMs };
   if (!isDue) return [];
   const named = long.map(([name, sinceMs]) => `${name} for ${formatDuration(nowMs - sinceMs)}`).join(', ');
-  const message = `suspended for a long time: ${named}. Resume it, or remove it from the source; drift of suspended resources is not corrected`;
+  const message = `suspended for a long time: ${named}. ${LONG.remedy}`;
   const detail = { suspended: long.map(([resource, sinceMs]) => ({ resource, sinceMs })) };
-  return [draftEvent('application.suspended-long', 'warning', message, { detail })];
+  return [draftProblem('application.suspended-long', 'warning', message, LONG, { detail })];
 }

@@ -165,7 +165,6 @@ async function attempt(core: Core, record: AppRecord, revision: string, policy: 
       begun = true;
     }
     publish(core, record, revision, eventsOf(event));
-    logStep(core, record, revision, event);
   };
   // After a new commit, or when the process ends, writes in flight are finished and no new one starts.
   const stopRequested = (): 'interrupted' | undefined =>
@@ -214,21 +213,6 @@ function notePlan(
     const blank = { id: resource.id, application: record.id, mode: modeOf(resource), conditions: [], holds: [] };
     return { ...(known ?? blank), drift };
   });
-}
-
-function logStep({ options: { log } }: Core, { status }: AppRecord, revision: string, event: ApplyEvent): void {
-  if (event.type === 'finished') {
-    const { action, result } = event;
-    const fields = { scope: status.scope ?? event.scope, revision, status: result.status, cause: action.cause };
-    const text = `${action.resource}: ${action.summary}`;
-    if (result.status === 'failed' || result.status === 'in-doubt')
-      log.warn(`${text}: ${result.answer.message}`, fields);
-    else log.info(text, fields);
-  }
-  if (event.type === 'resolved') {
-    const { resource, intent, how, scope } = event;
-    log.info(`${resource}: intent ${intent} of an earlier write: ${how}`, { scope, revision });
-  }
 }
 
 function requeue(core: Core, record: AppRecord, next: Requeue): void {

@@ -180,7 +180,7 @@ export type ControllerStatus = s.TypeOf<typeof controllerSchema>;
 /** The types of events. The names are stable. */
 export type EventType =
   | `controller.${'started' | 'draining' | 'reloaded'}`
-  | `source.${'observed' | 'accepted' | 'refused' | 'failed'}`
+  | `source.${'observed' | 'accepted' | 'refused' | 'failed' | 'recovered'}`
   | `apply.${'started' | 'finished'}`
   | `action.${'done' | 'failed' | 'in-doubt'}`
   | 'intent.resolved'

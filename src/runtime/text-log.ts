@@ -1,3 +1,4 @@
+import type { Clock } from './clock.ts';
 import type { Log, LogFields } from './log.ts';
 
 /** The log levels, from the most to the least verbose. `silent` logs nothing. */
@@ -7,8 +8,9 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 /**
  * Returns a log for people: `warn  retrying in 200 ms  operation=regions attempt=1`.
  * @param write takes one line with its line feed.
+ * @param clock gives each line its time (RFC 3339); undefined: lines have no time.
  */
-export function createTextLog(level: LogLevel, write: (line: string) => void): Log {
+export function createTextLog(level: LogLevel, write: (line: string) => void, clock?: Clock): Log {
   const least = LOG_LEVELS.indexOf(level);
   const at =
     (name: Exclude<LogLevel, 'silent'>) =>
@@ -17,7 +19,8 @@ export function createTextLog(level: LogLevel, write: (line: string) => void): L
       const facts = Object.entries(fields).flatMap(([key, value]) =>
         value === undefined ? [] : [`${key}=${quoted(value)}`],
       );
-      write(`${[name.padEnd(5), oneLine(message), facts.join(' ')].filter((part) => part !== '').join('  ')}\n`);
+      const time = clock === undefined ? '' : `${new Date(clock.now()).toISOString()} `;
+      write(`${time}${[name.padEnd(5), oneLine(message), facts.join(' ')].filter((part) => part !== '').join('  ')}\n`);
     };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
 }

@@ -43,7 +43,7 @@ export async function readStableFolder(
       throw new PortolanError({
         code: 'source/unsettled',
         disposition: 'give-up',
-        message: `The files of ${place.paths.join(', ')} kept changing for ${PATIENCE_MS / 1000} s, so they were not read. The last accepted revision stays in effect.`,
+        message: `The files of ${place.paths.join(', ')} kept changing for ${PATIENCE_MS / 1000} s, so they were not read.`,
         remedy:
           'Find the program that keeps writing there. Use git, or a link that is switched, for files that change often.',
       });
@@ -65,7 +65,7 @@ async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLim
     throw new PortolanError({
       code: 'source/not-found',
       disposition: 'give-up',
-      message: `${paths.join(', ')} does not exist. The last accepted revision stays in effect.`,
+      message: `${paths.join(', ')} does not exist.`,
       remedy: 'Restore it, or correct -f. Portolan retries automatically.',
     });
   const files = found.files.map((file) => ({ ...file, contentId: `sha256:${hash('sha256', file.content)}` }));

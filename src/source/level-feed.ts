@@ -178,7 +178,7 @@ function sourceErrorOf(error: unknown, location: string): PortolanError {
   return new PortolanError({
     code: 'source/unreadable',
     disposition: 'give-up',
-    message: `${location} cannot be read: ${reason}. The last accepted revision stays in effect.`,
+    message: `${location} cannot be read: ${reason}.`,
     remedy: 'Check that the folder exists and can be read. Portolan retries automatically.',
     cause: error,
   });

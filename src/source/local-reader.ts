@@ -69,7 +69,7 @@ function notRepository({ paths, ref, signatures }: LocalOptions): PortolanError 
   return new PortolanError({
     code: 'source/no-repository',
     disposition: 'give-up',
-    message: `${paths.join(', ')} is not in a readable git repository, but ${asked}. The last accepted revision stays in effect.`,
+    message: `${paths.join(', ')} is not in a readable git repository, but ${asked}.`,
     remedy:
       'Restore the checkout, or correct -f; Portolan retries automatically. To switch to plain files, remove the ref and start with --allow-rewind.',
   });

@@ -96,13 +96,13 @@ export class Mirror {
     if (one === undefined)
       throw invalidInput(
         'source/unknown-revision',
-        `${url} has no branch and no tag "${ref}". The last accepted revision stays in effect.`,
+        `${url} has no branch and no tag "${ref}".`,
         'Correct spec.source.ref, or push the branch again.',
       );
     if (another !== undefined)
       throw invalidInput(
         'source/ambiguous-revision',
-        `${url} has both a branch and a tag "${ref}". The last accepted revision stays in effect.`,
+        `${url} has both a branch and a tag "${ref}".`,
         `Write refs/heads/${ref} for the branch, or refs/tags/${ref} for the tag.`,
       );
     return one;
@@ -155,7 +155,7 @@ export class Mirror {
     return new PortolanError({
       code,
       disposition: 'give-up',
-      message: `Git cannot ${what} of ${url}: ${explained}. The last accepted revision stays in effect.${said}`,
+      message: `Git cannot ${what} of ${url}: ${explained}.${said}`,
       remedy,
     });
   }

@@ -13,7 +13,7 @@ export function sourceFailure(limits: Limits): (why: ThreadFailure, label: strin
     const source = label === '' ? 'the source that was accepted before the restart' : label;
     return invalidInput(
       `source/${code}`,
-      `Reading ${source} ${happened}. The last accepted revision stays in effect.`,
+      `Reading ${source} ${happened}.`,
       `${UNREADABLE_REMEDY} ${advice}`,
     );
   };

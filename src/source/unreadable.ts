@@ -72,7 +72,7 @@ export class Unreadable {
     if (begun?.key !== key || this.#own.has(key) || begun.times < TIMES_MAX) return;
     const error = invalidInput(
       'source/process-ended',
-      `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected. The last accepted revision stays in effect.`,
+      `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected.`,
       `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
     );
     await this.remember({ key, label }, error);

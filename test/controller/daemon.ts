@@ -17,6 +17,7 @@ import { createRequestBudget } from '../../src/platform/budget.ts';
 import { createPlatformClient } from '../../src/platform/platform-client.ts';
 import type { PlatformRequest, PlatformResponse, Transport } from '../../src/platform/transport.ts';
 import { silentLog } from '../../src/runtime/log.ts';
+import { createTextLog } from '../../src/runtime/text-log.ts';
 import { type Seed, stateOf } from '../../src/sandbox/seed.ts';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { inMemoryTransport } from '../../src/sandbox/transport.ts';
@@ -74,6 +75,8 @@ export class DaemonWorld {
   readonly state;
   readonly requests: PlatformRequest[] = [];
   readonly events: ControllerEvent[] = [];
+  /** Lines of the daemon's log, over all its processes. */
+  readonly lines: string[] = [];
   readonly milestones: string[] = [];
   isDiskFull = false;
   /** Facts whose key contains this cannot be read. */
@@ -239,7 +242,7 @@ export class DaemonWorld {
       kinds: reconciledKinds,
       clock: this.clock,
       random: this.#random,
-      log: silentLog,
+      log: createTextLog('info', (line) => void this.lines.push(line), this.clock),
       ledger: this.#ledger(),
       feed: this.feed,
       workbench: this.workbench,

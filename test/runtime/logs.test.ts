@@ -20,6 +20,8 @@ test('the text log writes one line per event, whatever is in it', () => {
     'info   listening  port=7070\n',
     'warn   odd answer\\u000a\\u001b[31m  body="a b\\n\\"c\\"" state=""\n',
   ]);
+  createTextLog('info', (line) => void lines.push(line), clock).info('a daemon says when');
+  expect(lines.at(-1)).toBe('2026-10-14T17:46:40.000Z info   a daemon says when\n');
 });
 
 test('the JSON log writes one object per line', () => {

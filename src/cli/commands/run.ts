@@ -82,7 +82,7 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
         'run needs a ledger to record what it sends. Nothing was started.',
         'Omit --ledger to use portolan.db in the working directory, or name a file.',
       );
-    const log = await createLog(options, surroundings);
+    const log = await createLog(options, surroundings, true);
     // Faults of the configuration are reported before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);
     refuseFaults(problems);
@@ -160,13 +160,13 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
     surroundings,
   });
   log.info(
-    `watching ${feed.location}; API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
+    `API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
   controller.start();
   const reloading = reloadOnChanges(daemon, controller, surfaces, state);
   const lost = await Promise.race([controller.lost, waitForAbort(surroundings.signal)]);
   over.abort(new Error('the daemon ends'));
-  log.info(lost === undefined ? 'ending: running work is finished first' : 'ending: another process holds the ledger');
+  if (lost !== undefined) log.info('ending: another process holds the ledger');
   const isWhole = await controller.drain();
   for (const part of [surfaces, planWorkbench, observation]) await part.close();
   await reloading;
@@ -267,7 +267,7 @@ async function reloadOnChanges(
       state.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; restart the daemon to apply it');
-      log.info(`the configuration was reloaded; ${describePruning(next.configuration.settings)}`);
+      log.info(describePruning(next.configuration.settings));
       // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
       await surfaces.reload(withListen(next.configuration.settings, options));

@@ -7,10 +7,13 @@ export interface LogOptions {
   readonly logFormat: 'text' | 'json';
 }
 
-/** Creates the log of a command, on stderr. Loads the packages for JSON only when they are needed. */
-export async function createLog(options: LogOptions, { terminal, clock }: Surroundings): Promise<Log> {
+/**
+ * Creates the log of a command, on stderr. Loads the packages for JSON only when they are needed.
+ * @param isTimed lines of text have a time. Those of JSON always do.
+ */
+export async function createLog(options: LogOptions, { terminal, clock }: Surroundings, isTimed = false): Promise<Log> {
   const write = (line: string): void => terminal.err.write(line);
-  if (options.logFormat === 'text') return createTextLog(options.logLevel, write);
+  if (options.logFormat === 'text') return createTextLog(options.logLevel, write, isTimed ? clock : undefined);
   const { createJsonLog } = await import('../../runtime/json-log.ts');
   return createJsonLog(options.logLevel, clock, write);
 }
