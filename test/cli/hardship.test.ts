@@ -199,7 +199,7 @@ test.for(CASES.map(named))(
       const flags = more.filter((word) => word.startsWith('--'));
       if (what !== 'a flag that is not there' && !flags.every((flag) => call.options.has(flag))) continue;
       if (what === 'a format that is not there' && (await isFree(words))) continue;
-      // The daemon waits for a source that is away.
+      // The daemon waits for a folder that another program may still fetch.
       if (what === 'manifests that are not there' && words.join() === 'run') continue;
       const wrong = { ...call, args: [...call.args, ...more] };
       const run = await runCall(wrong);

@@ -4,10 +4,12 @@ import packageFile from '../../../package.json' with { type: 'json' };
 import { Controller } from '../../controller/controller.ts';
 import type { ControllerOptions } from '../../controller/options.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
+import { fileExists } from '../../ledger/files.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { formatDuration } from '../../model/duration.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Log } from '../../runtime/log.ts';
+import { requireKnownPaths } from '../../source/known-paths.ts';
 import { openSourceFeed } from '../../source/open-feed.ts';
 import { isOfCommit } from '../../source/snapshot.ts';
 import { rememberCapabilities, rememberedCapabilities } from '../session/capabilities.ts';
@@ -86,10 +88,14 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     // Faults of the configuration are reported before the ledger is created or locked.
     const { configuration, problems } = readConfiguration(options.config, surroundings);
     refuseFaults(problems);
+    const requirePaths = () => requireSource(configuration.settings.source, options, surroundings);
+    // A mistyped path creates no ledger.
+    if (!fileExists(options.ledger ?? DEFAULT_LEDGER_FILE)) await requirePaths();
     const actor = `portolan run by ${surroundings.who}`;
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
     const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
     try {
+      if ((await ledger.lastSnapshot(options.source)) === undefined) await requirePaths();
       return await runDaemon({ options, surroundings, log, ledger, actor });
     } finally {
       await ledger.close();
@@ -100,6 +106,14 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
 function listenArgument(text: string): string {
   if (/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/.test(text)) return text;
   throw new InvalidArgumentError('Expected address:port, such as 127.0.0.1:7780 or [::]:7780.');
+}
+
+/** Refuses paths that never existed in a local source. */
+async function requireSource({ url, paths, ref }: Settings['source'], options: RunOptions, around: Surroundings) {
+  if (url !== undefined) return;
+  const { clock, env, signal } = around;
+  const named = options.filename ?? paths;
+  await requireKnownPaths(named, options.ref ?? ref ?? 'HEAD', { clock, path: env.PATH, signal });
 }
 
 /** Returns settings with the address of the option, which takes precedence over the file. */

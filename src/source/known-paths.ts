@@ -1,0 +1,43 @@
+import { readdir } from 'node:fs/promises';
+import { dirname, resolve } from 'node:path';
+import { PortolanError } from '../model/errors.ts';
+import { exists, locatePaths } from './checkout.ts';
+import { Git, type GitSurroundings } from './git.ts';
+
+/**
+ * Refuses a mistyped path: it exists neither on disk nor in the history of its repository. A path in a missing or empty
+ * folder passes, because another program may still fetch the checkout.
+ * @param ref the branch, tag or commit to follow.
+ * @throws PortolanError `source/not-found`, disposition `invalid`.
+ */
+export async function requireKnownPaths(
+  paths: readonly string[],
+  ref: string,
+  surroundings: GitSurroundings,
+): Promise<void> {
+  for (const path of paths) {
+    if (path === '-' || (await exists(path))) continue;
+    const beside = await readdir(dirname(resolve(path))).catch(() => []);
+    if (beside.length === 0 || (await wasCommitted(path, ref, surroundings))) continue;
+    throw new PortolanError({
+      code: 'source/not-found',
+      disposition: 'invalid',
+      message: `${path} exists neither on disk nor in the history of its repository. Nothing was started.`,
+      remedy: 'Correct -f or spec.source.paths. A new folder must exist before the first start.',
+    });
+  }
+}
+
+/** Returns whether a commit has or had the path. An error of git counts as yes, because the first reading reports it. */
+async function wasCommitted(path: string, ref: string, surroundings: GitSurroundings): Promise<boolean> {
+  try {
+    const { root, paths } = await locatePaths([path]);
+    const git = new Git(root, surroundings);
+    const within = paths.map((one) => one.within);
+    const answer = await git.run(['rev-list', '--max-count=1', '--end-of-options', ref, '--', ...within]);
+    return answer.exitCode !== 0 || answer.stdout.trim() !== '';
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    return error.code !== 'source/no-repository';
+  }
+}
