@@ -37,7 +37,7 @@ function problemOf(detail: Json): { readonly code?: string; readonly remedy?: st
 }
 
 /**
- * Returns a function that tells whether an event is news. An apply that fails like the one before it, and its start, are
+ * Returns a predicate for events that are news. An apply that fails like the one before it, and its start, are
  * not. Any event without a problem in the same area ends the repetition.
  */
 function createNews(): (event: ControllerEvent) => boolean {

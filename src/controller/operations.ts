@@ -1,5 +1,5 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
-import { invalidInput, PortolanError } from '../model/errors.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -8,6 +8,7 @@ import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
 import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
+import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent, draftProblem, type EventDraft, type EventProblem } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
 import { planFiles, planWorks } from './planning.ts';
@@ -15,6 +16,7 @@ import { planFiles, planWorks } from './planning.ts';
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
   const { records, options, sourceLedger } = core;
+  const totals = new PlanTotals();
   const { ledger } = sourceLedger;
   const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
   return {
@@ -30,17 +32,18 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       options.log.debug('the source may have changed', { because });
       options.feed.poke();
     },
-    ...applicationCommands(core),
+    ...applicationCommands(core, totals),
     ...platformCommands(core),
-    plan: (id, signal) => {
+    plan: async (id, signal) => {
       const planned = id === 'all' ? [...records.values()] : [known(core, id)];
-      return planWorks(
-        core,
-        planned.map(({ work }) => work),
-        signal,
-      );
+      const works = planned.map(({ work }) => work);
+      return totals.note(await planWorks(core, works, signal));
     },
-    planManifests: (files, request, signal) => planFiles(core, files, request, signal),
+    async planManifests(files, request, signal) {
+      const planned = await planFiles(core, files, request, signal);
+      if (planned.type === 'planned') totals.note(planned.document);
+      return planned;
+    },
     async history({ application, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
@@ -76,7 +79,7 @@ function known({ records }: Core, id: ResourceId): AppRecord {
   return record;
 }
 
-function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
+function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
   const { clock } = core.options;
   return {
     async suspend(id, by, reason) {
@@ -107,18 +110,7 @@ function applicationCommands(core: Core): Pick<ControllerApi, 'suspend' | 'resum
     async approve(id, digest, by) {
       const record = known(core, id);
       const { approval } = record.status;
-      if (approval === null)
-        throw invalidInput(
-          'controller/nothing-to-approve',
-          `No plan of ${id} waits for an approval. Nothing was done.`,
-          'Check its status: each hold states what releases it.',
-        );
-      if (approval.digest !== digest)
-        throw invalidInput(
-          'controller/other-plan',
-          `The plan of ${id} that waits for an approval is ${approval.digest}, not ${digest}: it has changed. Nothing was approved.`,
-          'Review the present plan, and approve its digest.',
-        );
+      if (approval?.digest !== digest) throw rejectedDigest(core, totals, record, digest);
       const detail = { by, digest, refusals: approval.refusals.map(({ code }) => code) };
       const message = `${by} approved the plan ${digest.slice(0, 12)} of ${id}`;
       await decide(core, record, {

@@ -58,7 +58,7 @@ function facts({ plan, applied }: PlanReport): string {
   return [
     `Source ${code(cut(plan.source, 200))}`,
     ...(plan.revision === null ? [] : [`revision ${code(cut(plan.revision, 200))}`]),
-    ...(hasChanges(plan) ? [`digest ${code(plan.digest)}`] : []),
+    ...(hasChanges(plan) ? [`${plan.scopes.length < 2 ? 'digest' : 'total digest'} ${code(plan.digest)}`] : []),
     `${amount(inSync, 'resource')} in sync`,
     `${amount(unchangedFields, 'unchanged field')} not shown`,
     ...(plan.ledger === 'none' ? ['no ledger: ownership and causes of changes are unknown'] : []),
@@ -124,13 +124,16 @@ function application(scope: PlanDocument['scopes'][number], report: PlanReport, 
   const { refusals } = report.plan;
   const isApproved = report.applied === undefined && refusals.length > 0 && refusals.every(isApprovable);
   const name = scope.application.slice(scope.application.indexOf('/') + 1);
+  const isOneOfSeveral = report.plan.scopes.length > 1 && scope.actions.length + scope.deferred.length > 0;
+  const ownDigest = isOneOfSeveral ? [`Digest of this application: ${code(scope.digest)}`] : [];
   const approve = `To approve exactly this plan on a running controller: ${code(`portolan approve ${name} ${scope.digest}`)}.`;
   return {
     items,
     share: 1,
     wrap(taken) {
       const changes = fenced('diff', taken.join('\n').split('\n'));
-      return folded(title, isApproved && scope.actions.length > 0 ? `${changes}\n\n${approve}` : changes);
+      const closing = isApproved && scope.actions.length > 0 ? [approve] : ownDigest;
+      return folded(title, [changes, ...closing].join('\n\n'));
     },
   };
 }

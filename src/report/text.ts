@@ -16,7 +16,7 @@ export const plainPaint: Paint = (_role, text) => text;
 export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
   const blocks = document.scopes
     .filter((scope) => scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0)
-    .map((scope) => renderScope(scope, paint));
+    .map((scope) => [renderScope(scope, paint), ...ownDigest(document, scope, paint)].join('\n'));
   for (const { applications, code, message, remedy } of commonCauses(document.unobserved)) {
     const it = applications.length === 1 ? 'it' : 'them';
     blocks.push(
@@ -73,6 +73,12 @@ function renderScope(scope: ScopePlan, paint: Paint): string {
   return lines.join('\n');
 }
 
+/** Returns the digest that approves one application of several: the total digest does not. */
+function ownDigest({ scopes }: PlanDocument, scope: PlanDocument['scopes'][number], paint: Paint): readonly string[] {
+  if (scopes.length < 2 || scope.actions.length + scope.deferred.length === 0) return [];
+  return [`  ${paint('dim', `Digest of ${safeLine(scope.application)}: ${scope.digest}`)}`];
+}
+
 function renderAction(action: Action, paint: Paint): string[] {
   const head = `    ${paint(action.verb, SYMBOL[action.verb])} ${safeLine(action.summary)}  ${paint('dim', `(${CAUSE_WORDS[action.cause]})`)}`;
   const changes = shownChanges(action).map((change) => `        ${renderChange(change, paint, action.cause)}`);
@@ -91,10 +97,12 @@ function renderSummary(document: PlanDocument, paint: Paint): string {
   const unknown = document.unobserved.length;
   const isChange = hasChanges(document);
   const head = isChange ? `Plan: ${countsText(document.summary)}` : `No changes${unknown > 0 ? ' known' : ''}`;
+  const applications = document.scopes.length;
+  const total = applications < 2 ? '' : `  (total of ${applications} applications)`;
   const refused = document.refusals.length > 0 ? ['refused by a guard'] : [];
   return [
     `${paint('title', `${[head, ...obstacles(held, refused, unknown)].join(', ')}.`)} ${rest}`,
     ...(document.revision === null ? [] : [paint('dim', `Revision: ${safeLine(document.revision)}`)]),
-    ...(isChange ? [paint('dim', `Digest: ${document.digest}`)] : []),
+    ...(isChange ? [paint('dim', `Digest: ${document.digest}${total}`)] : []),
   ].join('\n');
 }

@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstat, realpath, stat } from 'node:fs/promises';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { invalidInput } from '../model/errors.ts';
 
@@ -94,6 +94,12 @@ async function isBare(folder: string): Promise<boolean> {
 /** Returns whether the path exists, even as a broken link. Any error counts as missing, because git would fail too. */
 export async function exists(path: string): Promise<boolean> {
   return (await linkStatus(path)) !== undefined;
+}
+
+/** Returns whether the folder that would contain the path exists and contains anything. */
+export async function hasNeighbours(path: string): Promise<boolean> {
+  const beside = await readdir(dirname(resolve(path))).catch(() => []);
+  return beside.length > 0;
 }
 
 /** Returns whether the path is a link. A path that exists only in the commit is not. */

@@ -1,13 +1,11 @@
-import { readdir } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
-import { PortolanError } from '../model/errors.ts';
-import { exists, locatePaths } from './checkout.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
+import { exists, hasNeighbours, locatePaths } from './checkout.ts';
 import { Git, type GitSurroundings } from './git.ts';
 
 /**
  * Refuses a mistyped path: it exists neither on disk nor in the history of its repository. A path in a missing or empty
  * folder passes, because another program may still fetch the checkout.
- * @param ref the branch, tag or commit to follow.
+ * @param ref the branch, tag or commit that the daemon follows.
  * @throws PortolanError `source/not-found`, disposition `invalid`.
  */
 export async function requireKnownPaths(
@@ -17,14 +15,12 @@ export async function requireKnownPaths(
 ): Promise<void> {
   for (const path of paths) {
     if (path === '-' || (await exists(path))) continue;
-    const beside = await readdir(dirname(resolve(path))).catch(() => []);
-    if (beside.length === 0 || (await wasCommitted(path, ref, surroundings))) continue;
-    throw new PortolanError({
-      code: 'source/not-found',
-      disposition: 'invalid',
-      message: `${path} exists neither on disk nor in the history of its repository. Nothing was started.`,
-      remedy: 'Correct -f or spec.source.paths. A new folder must exist before the first start.',
-    });
+    if (!(await hasNeighbours(path)) || (await wasCommitted(path, ref, surroundings))) continue;
+    throw invalidInput(
+      'source/not-found',
+      `${path} exists neither on disk nor in the history of its repository. Nothing was started.`,
+      'Correct -f or spec.source.paths. A new folder must exist before the first start.',
+    );
   }
 }
 

@@ -11,11 +11,7 @@ export function sourceFailure(limits: Limits): (why: ThreadFailure, label: strin
   return (why, label) => {
     const { code, happened, advice } = explain(why, limits());
     const source = label === '' ? 'the source that was accepted before the restart' : label;
-    return invalidInput(
-      `source/${code}`,
-      `Reading ${source} ${happened}.`,
-      `${UNREADABLE_REMEDY} ${advice}`,
-    );
+    return invalidInput(`source/${code}`, `Reading ${source} ${happened}.`, `${UNREADABLE_REMEDY} ${advice}`);
   };
 }
 

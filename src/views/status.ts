@@ -242,7 +242,7 @@ function remediesOfController({ controller, applications, resources }: Controlle
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
-      const approve = `A guard refused its plan. To approve it: portolan approve ${name} ${approval?.digest}`;
+      const approve = `A guard refused its plan. To see and approve it: portolan approve ${name} (digest of this application: ${approval?.digest})`;
       return [
         ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
         ...(approval === null ? [] : [{ about: id, why: '', what: approve }]),

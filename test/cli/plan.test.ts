@@ -71,7 +71,7 @@ test('a plan shows each change with before, after, cause, what else it does, and
     … after StoreInstall/shop-db, set the ports of its component mysql: 3306
 `);
   expect(out).toMatch(
-    /\nPlan: 5 to create, 2 to change, 0 to delete, 2 pending\. 0 resources in sync, 6 unchanged fields not shown\.\nDigest: [0-9a-f]{64}\n$/,
+    /\nPlan: 5 to create, 2 to change, 0 to delete, 2 pending\. 0 resources in sync, 6 unchanged fields not shown\.\nDigest: [0-9a-f]{64} {2}\(total of 2 applications\)\n$/,
   );
 });
 

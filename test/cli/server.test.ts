@@ -154,7 +154,7 @@ test('status shows each application, what is not ready of it, and what to do', a
   expect(shown.out).toMatch(/Application\/shop +True/);
   expect(shown.out).not.toContain('Component/shop-web');
   expect(shown.out).toContain(
-    '→ Application/blog: A guard refused its plan. To approve it: portolan approve blog abcdef0123\n',
+    '→ Application/blog: A guard refused its plan. To see and approve it: portolan approve blog (digest of this application: abcdef0123)\n',
   );
   expect(shown.out).toContain('→ Application/blog: portolan resume blog\n');
   const json = JSON.parse((await run(serving, ['status', '-o', 'json'])).out) as Record<string, unknown[]>;

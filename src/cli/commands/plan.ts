@@ -23,10 +23,17 @@ Examples:
   portolan plan -f manifests/ --target Component/shop-web
   portolan plan -f manifests/ --save plan.json         # then: portolan apply plan.json
   portolan plan -f manifests/ -o github --out plan.md --out plan.sarif   # for a pull request, all from one plan
-  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with only a token`,
+  portolan plan -f manifests/ --server https://portolan.example.com   # in CI, with only a token
+  portolan plan --server https://portolan.example.com shop            # of the source that it runs, held or not`,
   parameters: (command) =>
     addPlanningOptions(
-      addOutputOptions(addServerOptions(addManifestOptions(command.argument(...PATHS_ARGUMENT))))
+      addOutputOptions(
+        addServerOptions(
+          addManifestOptions(
+            command.argument('[paths...]', `${PATHS_ARGUMENT[1]}; with --server, an application of its source`),
+          ),
+        ),
+      )
         .option('--detailed-exitcode', 'end with 2 when changes are pending')
         .option('--save <file>', 'save the plan to this file; apply FILE then applies exactly this plan'),
     ),
@@ -36,8 +43,11 @@ Examples:
     const saving = options.save === undefined ? undefined : await import('./saved/save.ts');
     if (options.save !== undefined) saving?.checkSaving(options.save, options);
     if (options.server !== undefined) {
-      const { planOnServer } = await import('../server/plan.ts');
-      return planOnServer(options, surroundings);
+      const { applicationIn, planOfApplication, planOnServer } = await import('../server/plan.ts');
+      const application = command.getOptionValueSource('filename') === 'cli' ? undefined : applicationIn(paths);
+      return application === undefined
+        ? planOnServer(options, surroundings)
+        : planOfApplication(application, given, surroundings);
     }
     // Writes only the files that options name: neither the platform nor the ledger.
     const outputs = openOutputs(options, surroundings);

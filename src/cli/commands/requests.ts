@@ -78,19 +78,3 @@ Examples:
     surroundings.terminal.out.write(`Application/${name} is resumed\n`);
   },
 });
-
-export const approveCommand = defineCommand({
-  about:
-    'Approves the plan with this digest and no other: a guard that holds a change shows the digest of its plan. A plan that differs in any way is held again. Needs a token of an operator.',
-  exitCodes: EXIT_CODES,
-  seeAlso: ['plan', 'status', 'events'],
-  examples: `
-Examples:
-  portolan status --server http://127.0.0.1:7780      # shows the digests of held plans
-  portolan approve --server http://127.0.0.1:7780 shop 3f9a...`,
-  parameters: (command) => forApplication(command).argument('<digest>', 'digest of the plan, from status or plan'),
-  async run(surroundings, flags, [name, digest]) {
-    await request(name, 'approve', { digest }, flags, surroundings);
-    surroundings.terminal.out.write(`the plan ${digest} of Application/${name} is approved\n`);
-  },
-});

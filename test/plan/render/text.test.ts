@@ -183,7 +183,11 @@ test.for<readonly [string, Partial<Facts>, string]>([
   const document = documentOf(facts);
   const [counts, digest] = renderPlanText(document).trimEnd().split('\n').slice(-2);
   expect(counts?.startsWith(`${start} `)).toBe(true);
-  expect(digest).toBe(`Digest: ${document.digest}`);
+  const total = document.scopes.length > 1 ? '  (total of 2 applications)' : '';
+  expect(digest).toBe(`Digest: ${document.digest}${total}`);
+  // An approval needs the digest of one application; where there is only one, it is the total.
+  for (const scope of total === '' ? [] : document.scopes)
+    expect(renderPlanText(document)).toContain(`\n  Digest of ${scope.application}: ${scope.digest}\n`);
 });
 
 test.for<readonly [string, Parameters<typeof planOf>[0], boolean]>([
