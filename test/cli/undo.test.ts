@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { commit, repository } from '../source/repositories.ts';
 import { install, rule, type Scene, setScene, shop, web } from './scene.ts';
@@ -105,4 +106,16 @@ test('apply --undo passes the guards, and refuses where it would do more or less
   put(AFTER.replace('port: 8080, protocol: http,', 'port: 8080, protocol: http, alias: OTHER,'));
   await refused(['2'], 4, /also change ports\[8080\]\.alias of Component\/shop-web.*--revision/);
   expect([rulesOf(scene), aliasOf(scene)]).toEqual([['api.example.com 100', 'www.example.com 20'], 'GRPC']);
+
+  // The same command continues an undo with a write in doubt, after its settle window.
+  put(AFTER);
+  const body = { msg: 'no found app', code: 404 };
+  scene.sandbox.setFaults([{ operation: 'updateRule', fault: { type: 'status', when: 'before', status: 404, body } }]);
+  expect((await apply('--undo', '2', '--prune')).code).toBe(4);
+  expect([rulesOf(scene).includes('www.example.com 20'), aliasOf(scene)]).toEqual([true, 'RPC']);
+  scene.sandbox.setFaults([]);
+  scene.clock.push(defaultTiming.settleTargetStateMs + 1_000);
+  const continued = await apply('--undo', '2', '--prune');
+  expect(continued.code, continued.out + continued.err).toBe(0);
+  expect([rulesOf(scene), aliasOf(scene)]).toEqual([['old.example.com 7', 'www.example.com 50'], 'RPC']);
 });
