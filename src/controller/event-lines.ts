@@ -2,6 +2,10 @@ import type { Json, JsonObject } from '../model/json.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Log, LogFields } from '../runtime/log.ts';
 import type { EventStream } from './api.ts';
+import type { AppRecord } from './ledger-records.ts';
+import { standingProblems } from './problem-events.ts';
+
+type LineFacts = Pick<ControllerEvent, 'type' | 'application' | 'revision' | 'message' | 'detail'>;
 
 const LEVELS = { info: 'info', warning: 'warn', error: 'error' } as const;
 
@@ -13,8 +17,17 @@ export function logEvents(events: EventStream, log: Log): void {
   });
 }
 
+/** Logs the problems that an earlier process reported and that still exist: their events are not published again. */
+export function logStanding(log: Log, record: AppRecord): void {
+  for (const draft of standingProblems(record)) {
+    const { id: application, status } = record;
+    const line = lineOf({ application, revision: status.lastAttemptedRevision, detail: null, ...draft });
+    log.warn(`since before the start: ${line[0]}`, line[1]);
+  }
+}
+
 /** Returns the message and the fields of a line. A remedy is a field, so the message does not repeat it. */
-function lineOf({ type, application, revision, message, detail }: ControllerEvent): [string, LogFields] {
+function lineOf({ type, application, revision, message, detail }: LineFacts): [string, LogFields] {
   const { code, remedy } = problemOf(detail);
   const fields = {
     ...(application === null ? {} : { application: application.slice(application.indexOf('/') + 1) }),

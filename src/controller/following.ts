@@ -9,6 +9,7 @@ import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
 import { notObserved, withSince } from './conditions.ts';
 import { type Core, reachMilestone } from './core.ts';
+import { logStanding } from './event-lines.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import type { AcceptedReading } from './intake.ts';
 import { saveFact, restoreFact, restoreRecord, withoutTimes, type AppRecord, nothingKept } from './ledger-records.ts';
@@ -58,6 +59,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     const known = records.get(id);
     const record = known ?? (added.get(id) as AppRecord);
     records.set(id, record);
+    if (known === undefined) logStanding(core.options.log, record);
     if (known !== undefined && isSameWork(known.work, work)) moveUnchanged(record, latest);
     else {
       applyChange(core, record, work, latest);

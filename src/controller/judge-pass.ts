@@ -14,6 +14,7 @@ import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail, type HealthResult, CHECK_EVERY_MS } from './health.ts';
 import { historyRow, type AppRecord } from './ledger-records.ts';
+import { approvalNeeded, holdAdded } from './problem-events.ts';
 
 /** When an application gets its next pass. */
 export type Requeue =
@@ -100,15 +101,7 @@ function changeEvents(
 ): readonly EventDraft[] {
   const events: EventDraft[] = [];
   const { approval } = now;
-  if (approval !== null && approval.digest !== former.approval?.digest) {
-    const refusals = approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; ');
-    const codes = approval.refusals.map(({ code }) => code);
-    const [code = 'guard/approval'] = codes;
-    const name = id.slice(id.indexOf('/') + 1);
-    const remedy = `Run portolan approve ${name}: it shows the plan ${approval.digest} and asks.`;
-    const detail = { digest: approval.digest, refusals: codes };
-    events.push(draftProblem('approval.needed', 'warning', `${id}: ${refusals}`, { code, remedy }, { detail }));
-  }
+  if (approval !== null && approval.digest !== former.approval?.digest) events.push(approvalNeeded(id, approval));
   if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code)) {
     const { message, remedy } = failure;
     events.push(draftProblem('application.failed', 'error', `${id}: ${message} ${remedy}`, failure));
@@ -217,9 +210,7 @@ function waitEvents(former: readonly Wait[], waits: readonly Wait[]): readonly E
 
 function holdEvents(former: readonly ResourceStatus[], holds: readonly Hold[]): readonly EventDraft[] {
   const before = former.flatMap((status) => status.holds);
-  const added = without(holds, before).map(({ resource, code, message, remedy }) =>
-    draftProblem('hold.added', 'warning', `${resource} is held: ${message} ${remedy}`, { code, remedy }, { resource }),
-  );
+  const added = without(holds, before).map(holdAdded);
   const released = without(before, holds).map(({ resource, code }) => {
     const message = `the hold on ${resource} was released (${code})`;
     return draftEvent('hold.released', message, { resource, detail: { code } });

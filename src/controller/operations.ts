@@ -9,9 +9,10 @@ import { yes } from './conditions.ts';
 import { type Core, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
-import { draftEvent, draftProblem, type EventDraft, type EventProblem } from './events.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
 import { planFiles, planWorks } from './planning.ts';
+import { applicationSuspended } from './problem-events.ts';
 
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
@@ -85,12 +86,10 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
     async suspend(id, by, reason) {
       const record = known(core, id);
       const sinceMs = record.kept.suspended?.sinceMs ?? clock.now();
-      const detail = { by, reason };
-      const message = `${id} was suspended by ${by}${reason === '' ? '' : `: ${reason}`}; nothing is changed for it until it is resumed`;
       await decide(core, record, {
         change: { suspended: { by, reason, sinceMs }, remindedMs: null },
-        line: historyRow('suspended', { application: id, ...detail }),
-        event: draftProblem('application.suspended', 'warning', message, suspended(id), { detail }),
+        line: historyRow('suspended', { application: id, by, reason }),
+        event: applicationSuspended(id, { by, reason }),
       });
       // A failing application keeps its backoff: otherwise each suspension would send requests at once.
       core.queue.add(id, `suspended by ${by}`);
@@ -121,10 +120,6 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
       core.queue.restart(id, `approved by ${by}`);
     },
   };
-}
-
-function suspended(id: ResourceId): EventProblem {
-  return { code: 'application/suspended', remedy: `To resume it: portolan resume ${id.slice(id.indexOf('/') + 1)}.` };
 }
 
 /** Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. */

@@ -81,9 +81,18 @@ test('drift, suspension, removals that wait and a failing action: one line for e
   expect(linesOf(world, 'application.suspended')[0]).toMatch(
     / by alice: OPS-17; .* remedy="To resume it: portolan resume shop\."/,
   );
+  await world.controller.drain();
+  world.restart();
+  world.start();
+  await world.commit(FILES);
+  // The log of the new process says it too, and only there: the event is not published again.
+  expect(linesOf(world, 'application.suspended').at(-1)).toMatch(
+    /^warn {3}since before the start: .* OPS-17; .* remedy="To/,
+  );
+  expect(world.eventsOf('application.suspended')).toHaveLength(1);
   await world.controller.api.resume(SHOP, 'alice');
 
-  world.feed.descents.set('0000000000000000000000000000000000000002', 'does-not-descend');
+  world.feed.descents.set('0000000000000000000000000000000000000003', 'does-not-descend');
   await world.commit({ 'app.yaml': APPLICATION, 'web.yaml': web('WEB') });
   await world.pass(3_600_000);
   const { digest = '' } = world.application(SHOP).approval ?? {};
