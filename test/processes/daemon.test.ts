@@ -177,7 +177,7 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
   // And without a signal: the file is looked at every few seconds.
   writeFileSync(place.config, `${sound}  prune: { enabled: false }\n`);
   await until(
-    () => daemon.outputSoFar().err.includes('reloaded; prunes nothing'),
+    () => daemon.outputSoFar().err.includes('the changed configuration prunes nothing'),
     () => daemon.outputSoFar().err,
   );
 });

@@ -281,7 +281,7 @@ async function reloadOnChanges(
       state.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; restart the daemon to apply it');
-      log.info(describePruning(next.configuration.settings));
+      log.info(`the changed configuration ${describePruning(next.configuration.settings)}`);
       // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
       await surfaces.reload(withListen(next.configuration.settings, options));
