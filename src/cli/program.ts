@@ -29,6 +29,8 @@ export interface CommandEntry {
 /** Describes a word with subcommands: `ledger list`. */
 export interface CommandGroup extends Omit<CommandEntry, 'load'> {
   readonly commands: readonly CommandEntry[];
+  /** The subcommand that runs when none is named. */
+  readonly defaultName?: string;
 }
 
 /** Summaries of the commands of `ledger`, in the order of its help. */
@@ -66,6 +68,20 @@ const LEDGER_FILES: Readonly<Record<keyof typeof LEDGER_SUMMARIES, CommandEntry[
   export: async () => (await import('./commands/ledger/file.ts')).exportCommand,
 };
 
+/** The commands of `orphans`, in the order of its help. */
+const ORPHANS_COMMANDS: readonly CommandEntry[] = [
+  {
+    name: 'list',
+    summary: 'List the resources whose application was removed from git (default).',
+    load: async () => (await import('./commands/orphans/list.ts')).listOrphansCommand,
+  },
+  {
+    name: 'prune',
+    summary: 'Remove the resources of orphaned applications from the platform.',
+    load: async () => (await import('./commands/orphans/prune.ts')).pruneOrphansCommand,
+  },
+];
+
 /** Summaries of the commands, in the order of the help. */
 const SUMMARIES = {
   init: 'Initialize a project: configuration, a first manifest, schemas for editors.',
@@ -85,6 +101,7 @@ const SUMMARIES = {
   monitor: 'Draw the monitoring history of the components of an application.',
   export: 'Write existing resources as manifests, and prove that they change nothing.',
   adopt: 'Adopt existing resources into the ledger, unchanged. Sends nothing.',
+  orphans: 'List and remove what removed applications left on the platform.',
   schema: 'Print the JSON Schema of a kind, or list the kinds.',
   explain: 'Explain a kind and its fields.',
   fmt: 'Format manifests and configuration, and keep their comments.',
@@ -99,7 +116,7 @@ const SUMMARIES = {
 };
 
 /** Loaders of the commands. The file of a command is imported when the command line names it. */
-const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger'>, CommandEntry['load']>> = {
+const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger' | 'orphans'>, CommandEntry['load']>> = {
   init: async () => (await import('./commands/init/init.ts')).initCommand,
   validate: async () => (await import('./commands/validate.ts')).validateCommand,
   plan: async () => (await import('./commands/plan.ts')).planCommand,
@@ -134,7 +151,11 @@ const ALIASES: Readonly<Record<string, string>> = { plan: 'diff' };
 const LEDGER_COMMANDS = entriesOf(LEDGER_SUMMARIES, (name) => ({ load: LEDGER_FILES[name] }));
 
 export const COMMANDS: readonly (CommandEntry | CommandGroup)[] = entriesOf(SUMMARIES, (name) =>
-  name === 'ledger' ? { commands: LEDGER_COMMANDS } : { load: FILES[name] },
+  name === 'ledger'
+    ? { commands: LEDGER_COMMANDS }
+    : name === 'orphans'
+      ? { commands: ORPHANS_COMMANDS, defaultName: 'list' }
+      : { load: FILES[name] },
 );
 
 function entriesOf<Name extends string, Rest>(summaries: Readonly<Record<Name, string>>, restOf: (name: Name) => Rest) {
@@ -251,11 +272,12 @@ async function addCommands(
   named: readonly string[] | 'all',
   define: (command: Command, path: string, definition: CommandDefinition) => void,
   prefix = '',
+  defaultName?: string,
 ): Promise<void> {
   for (const entry of entries) {
     const { name, summary } = entry;
     const command = parent
-      .command(name, { hidden: name === COMPLETE_COMMAND })
+      .command(name, { hidden: name === COMPLETE_COMMAND, isDefault: name === defaultName })
       .summary(summary)
       .description(summary);
     const alias = ALIASES[name];
@@ -264,12 +286,19 @@ async function addCommands(
     const path = `${prefix}${name}`;
     if ('commands' in entry) {
       command.helpCommand('help [command]', 'Show the help of a command.');
-      const rest = named === 'all' ? named : named.slice(1);
-      await addCommands(command as unknown as Command, entry.commands, rest, define, `${path}-`);
+      const words = named === 'all' ? [] : named.slice(1);
+      const unnamed = defaultOf(entry, words);
+      const rest = named === 'all' ? named : [...(unnamed === undefined ? [] : [unnamed]), ...words];
+      await addCommands(command as unknown as Command, entry.commands, rest, define, `${path}-`, unnamed);
     } else {
       define(command as unknown as Command, path, await entry.load());
     }
   }
+}
+
+/** Returns the subcommand of a group that runs because no word names one: only options follow, or nothing. */
+function defaultOf({ defaultName }: CommandGroup, words: readonly string[]): string | undefined {
+  return words[0]?.startsWith('-') === false ? undefined : defaultName;
 }
 
 /** The command is the first word, or the second after `help`. Options belong to commands and come later. */

@@ -2,7 +2,13 @@ import type { ResourceId } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { Problem } from '../model/problem.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { ApplicationDetails, ApplicationStatus, ControllerEvent, ControllerStatus } from '../model/status.ts';
+import type {
+  ApplicationDetails,
+  ApplicationStatus,
+  ControllerEvent,
+  ControllerStatus,
+  OrphanStatus,
+} from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../plan/document.ts';
 import type { RequestFacts } from '../platform/gate.ts';
@@ -17,6 +23,8 @@ export interface ControllerApi {
   /** Returns all applications, ordered by id. */
   applications(): readonly ApplicationStatus[];
   application(id: ResourceId): ApplicationDetails | undefined;
+  /** Resources on record in applications that the accepted source does not name any more. */
+  orphans(): readonly OrphanStatus[];
 
   readonly events: EventStream;
 

@@ -14,6 +14,7 @@ import { Intake } from './intake.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
+import { areOrphansDue, findOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import { createSlots } from './slots.ts';
@@ -60,6 +61,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     }),
     shared: undefined,
     passes: 0,
+    found: undefined,
     ...hooks,
   };
   return Object.assign(base, { gates: new Gates(base), intake: new Intake(base) });
@@ -227,6 +229,7 @@ export class Controller {
         if (minutes % BUDGET_EVERY === 0)
           for (const platform of platforms) await this.#core.budget.recordTime(platform);
         for (const record of this.#ageRemovals()) await saveRecord(this.#core.sourceLedger, record);
+        if (areOrphansDue(this.#core)) await this.#runInTurn(() => findOrphans(this.#core));
       } catch (error) {
         logExpected(this.#core, error);
       }

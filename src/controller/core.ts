@@ -2,6 +2,7 @@ import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../reco
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { OrphanStatus } from '../model/status.ts';
 import { shareLimits } from '../plan/guard.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import type { RemovalBudget } from '../reconcile/removal-budget.ts';
@@ -14,6 +15,12 @@ import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { Slots } from './slots.ts';
+
+/** The orphans of a source, and the scopes of its applications when they were found. */
+interface FoundOrphans {
+  readonly orphans: readonly OrphanStatus[];
+  readonly scopes: ReadonlySet<ScopeKey>;
+}
 
 /** State that the parts of the controller share. */
 export interface Core extends CoreBase {
@@ -28,6 +35,8 @@ export interface Core extends CoreBase {
   readonly budget: RemovalBudget;
   /** Listings that answer for many applications at once. */
   shared: SharedReadings | undefined;
+  /** undefined: not looked for yet. */
+  found: FoundOrphans | undefined;
   /** Reads the source again after it exceeded a limit. */
   retrySource(): void;
   /** Reports that this process has lost the ledger. */

@@ -13,6 +13,7 @@ import { logStanding } from './event-lines.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import type { AcceptedReading } from './intake.ts';
 import { saveFact, restoreFact, restoreRecord, withoutTimes, type AppRecord, nothingKept } from './ledger-records.ts';
+import { areOrphansDue, findOrphans } from './orphans.ts';
 import { workOf } from '../reconcile/work.ts';
 
 /** A shared reading is never the basis of a write, so its age only delays the detection of drift. */
@@ -76,6 +77,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     queue.restart(id, 'git');
   }
   if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);
+  if (areOrphansDue(core)) await findOrphans(core);
 }
 
 /**

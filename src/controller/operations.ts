@@ -28,6 +28,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       const record = records.get(id);
       return record && { ...shown(core, record), observed: record.observed };
     },
+    orphans: () => core.found?.orphans ?? [],
     events: core.events,
     pokeSource: (because) => {
       options.log.debug('the source may have changed', { because });
@@ -172,7 +173,7 @@ function shown({ queue }: Core, { status, isRunning, id }: AppRecord): Applicati
   return { ...status, nextAttemptMs, conditions };
 }
 
-function statusOf({ options, intake, records, queue, stop, gates }: Core, startedMs: EpochMs): ControllerStatus {
+function statusOf({ options, intake, records, queue, stop, gates, found }: Core, startedMs: EpochMs): ControllerStatus {
   const all = [...records.values()];
   const count = (is: (status: ApplicationStatus, record: AppRecord) => boolean): number =>
     all.filter((record) => is(record.status, record)).length;
@@ -182,6 +183,7 @@ function statusOf({ options, intake, records, queue, stop, gates }: Core, starte
     phase: stop.aborted ? 'draining' : intake.accepted === undefined ? 'starting' : 'running',
     source: intake.status(),
     regions: gates.regions(),
+    orphans: found?.orphans.length ?? 0,
     counts: {
       applications: all.length,
       ready: count(({ conditions }) => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')),

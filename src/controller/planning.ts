@@ -19,7 +19,9 @@ export function planWorks(core: Core, works: readonly Work[], signal: AbortSigna
   const { intake, configuration } = core;
   const policy = ofAccepted((prunes) => intake.removalRefusals(prunes));
   const revision = intake.accepted?.revision ?? null;
-  return planned(core, { works, revision, options: passOptions(configuration), policy }, signal);
+  const others = [...core.records.values()].map(({ work }) => work).filter((work) => !works.includes(work));
+  const besides = async (): Promise<readonly Work[]> => others;
+  return planned(core, { works, revision, options: passOptions(configuration), policy, besides }, signal);
 }
 
 /** Returns the plan of other manifests instead of those of the source. */
@@ -81,7 +83,9 @@ async function planned(
   {
     check,
     ...input
-  }: Pick<SurveyInput, 'works' | 'revision' | 'options' | 'policy'> & { readonly check?: (work: Work) => void },
+  }: Pick<SurveyInput, 'works' | 'revision' | 'options' | 'policy' | 'besides'> & {
+    readonly check?: (work: Work) => void;
+  },
   asked: AbortSignal,
 ): Promise<PlanDocument> {
   const { options, sourceLedger, configuration, intake } = core;

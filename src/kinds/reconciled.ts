@@ -259,7 +259,7 @@ export function ofOtherSource(what: string, owner: OwnedObject, source: string):
   return {
     code: 'source/other-owner',
     message: `${what} belongs to the source "${owner.source}" (${owner.resource}); this run is for "${source}"`,
-    remedy: 'Remove it from one of the two sources, or run with the --source that owns it.',
+    remedy: `Remove it from one of the two sources, or run with the --source that owns it. If it moved here: portolan ledger forget ${owner.resource} --source ${owner.source} --reason "…", then apply --adopt.`,
   };
 }
 

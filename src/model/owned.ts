@@ -3,9 +3,9 @@ import type { JsonObject } from './json.ts';
 import type { EpochMs } from './time.ts';
 import { count, json, jsonObject, literal, nullable, objectOf, text, time, type TypeOf } from './schema-words.ts';
 
-const origin = literal('created', 'adopted', 'observed');
+export const originSchema = literal('created', 'adopted', 'observed');
 /** `created` by Portolan, `adopted` by an operator, or only `observed`: Portolan does not own it and never deletes or closes it. */
-export type Origin = TypeOf<typeof origin>;
+export type Origin = TypeOf<typeof originSchema>;
 
 const objectState = literal('present', 'unverified', 'hold', 'deleting', 'gone');
 /** `gone`: it does not exist, as after a refused creation. The row then only counts the refusals. */
@@ -26,7 +26,7 @@ const ownedObjectSchema = objectOf('An object on record in the ledger.', {
   remoteId: nullable(text),
   // Further facts of the kind: former values, install group, component ids.
   remoteAux: jsonObject,
-  origin,
+  origin: originSchema,
   state: objectState,
   // The fields that Portolan applied last, without secrets. Attribution and write-only fields need them.
   lastApplied: jsonObject,

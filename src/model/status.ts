@@ -1,4 +1,5 @@
 import { resourceIdSchema as id } from './ids.ts';
+import { originSchema } from './owned.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
 import * as s from './schema-words.ts';
 import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
@@ -132,6 +133,24 @@ const applicationSchema = s.objectOf('The status of one application.', {
 export type ApplicationDetails = s.TypeOf<typeof applicationSchema>;
 export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
+const orphanSchema = s.objectOf(
+  'A resource on record in the ledger, in an application that no manifest of the source means any more.',
+  {
+    // The application that no manifest means any more: `platform/team/region/appId`.
+    scope: s.text,
+    id,
+    // `created`: pruning removes it. `adopted`, `observed`: pruning only removes it from the ledger.
+    origin: originSchema,
+    // Natural keys of its objects: `port/<serviceId>/8080`.
+    objects: s.arrayOf(s.text),
+    // The time at which the controller first saw it so.
+    sinceMs: s.time,
+  },
+);
+export type OrphanStatus = s.TypeOf<typeof orphanSchema>;
+/** The same without its time. */
+export type OrphanFacts = Omit<OrphanStatus, 'sinceMs'>;
+
 const sourceSchema = s.objectOf('The status of the source.', {
   name: s.text,
   // The watched location: a folder, or an address without credentials and a ref.
@@ -164,6 +183,8 @@ const controllerSchema = s.objectOf('The status of the controller.', {
   phase: s.literal('starting', 'running', 'draining'),
   source: s.ref<SourceStatus>('Source'),
   regions: s.arrayOf(regionSchema),
+  // The number of resources in the list of orphans.
+  orphans: s.count,
   counts: s.objectOf('The number of applications by state.', {
     applications: s.count,
     ready: s.count,
@@ -191,7 +212,8 @@ export type EventType =
   | `application.${'failed' | 'recovered' | 'suspended' | 'resumed' | 'suspended-long'}`
   | 'health.changed'
   | `region.${'paused' | 'resumed'}`
-  | `circuit.${'opened' | 'closed'}`;
+  | `circuit.${'opened' | 'closed'}`
+  | `orphan.${'detected' | 'gone'}`;
 
 const severity = s.literal('info', 'warning', 'error');
 export type EventSeverity = s.TypeOf<typeof severity>;
@@ -229,6 +251,7 @@ export const statusSchemas = {
   Application: applicationSchema,
   Observed: observedSchema,
   ShownLine: shownLineSchema,
+  Orphan: orphanSchema,
   Source: sourceSchema,
   Controller: controllerSchema,
   Event: eventSchema,

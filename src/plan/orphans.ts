@@ -1,6 +1,7 @@
-import type { ScopeKey } from '../model/ids.ts';
-import type { OwnedObject } from '../model/owned.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { Origin, OwnedObject } from '../model/owned.ts';
 import type { Note } from '../model/plan.ts';
+import type { OrphanFacts } from '../model/status.ts';
 import { someOf } from './words.ts';
 
 /** An application of the source that could not be resolved; `appId` is not known where it goes by name. */
@@ -10,38 +11,71 @@ export interface UnresolvedApplication {
   readonly appId: number | undefined;
 }
 
+/** A resource that the ledger has of a source, in an application that no manifest of the source means any more. */
+export interface Orphan {
+  readonly scope: ScopeKey;
+  readonly resource: ResourceId;
+  /** At least one. */
+  readonly objects: readonly OwnedObject[];
+}
+
 /**
- * Objects of the source in applications that it names no more. Nothing is done to them, whatever is pruned elsewhere: a
- * missing Application is more often a mistake than a wish, and it must not pass in silence either.
+ * Returns the orphans of a source, ordered by scope and resource.
+ * @param owned objects of the source.
  * @param planned scopes that the source's Applications mean.
  * @param unresolved what might be any of these is not called orphaned.
  */
-export function orphanNotes(
+export function orphansOf(
   owned: readonly OwnedObject[],
   planned: ReadonlySet<ScopeKey>,
   unresolved: readonly UnresolvedApplication[],
-): readonly Note[] {
+): readonly Orphan[] {
   const orphaned = owned.filter(
     (object) => object.state !== 'gone' && !planned.has(object.scope) && !unresolved.some((one) => mayBe(object, one)),
   );
-  return [...Map.groupBy(orphaned, (object) => object.scope)]
+  return [...Map.groupBy(orphaned, ({ scope, resource }) => `${scope} ${resource}`)]
     .sort(([left], [right]) => (left < right ? -1 : 1))
-    .map(([scope, objects]) => noteOf(scope, objects));
+    .flatMap(([, objects]) => objects.slice(0, 1).map(({ scope, resource }) => ({ scope, resource, objects })));
+}
+
+/** Ordered by what Portolan may do with an object. */
+const ORIGINS: readonly Origin[] = ['created', 'adopted', 'observed'];
+
+/** Returns an orphan as the API and JSON outputs show it. */
+export function orphanFacts({ scope, resource, objects }: Orphan): OrphanFacts {
+  const origin = ORIGINS.find((one) => objects.some((object) => object.origin === one)) ?? 'observed';
+  return { scope, id: resource, origin, objects: objects.map(({ naturalKey }) => naturalKey) };
+}
+
+/**
+ * Returns a note for each application with orphans. Nothing is done to them, whatever is pruned elsewhere: a missing
+ * Application is more often a mistake than a wish, and it must not pass in silence either.
+ */
+export function orphanNotes(orphans: readonly Orphan[]): readonly Note[] {
+  return [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]) => noteOf(scope, its));
 }
 
 const NAMED_MAX = 5;
 
-function noteOf(scope: ScopeKey, objects: readonly OwnedObject[]): Note {
-  const resources = [...new Set(objects.map((object) => object.resource))].sort();
-  const owed = [...new Set(objects.filter(({ obligation }) => obligation !== null).map(({ resource }) => resource))];
+function noteOf(scope: ScopeKey, orphans: readonly Orphan[]): Note {
+  const names = (some: readonly Orphan[]): readonly string[] => some.map(({ resource }) => resource);
+  const owed = orphans.filter(({ objects }) => objects.some(({ obligation }) => obligation !== null));
   const debt =
     owed.length === 0
       ? ''
-      : `. An earlier run changed or deleted ${owed.sort().join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
+      : `. An earlier run changed or deleted ${names(owed).join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
   return {
     code: 'scope/orphaned',
-    message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${someOf(resources, NAMED_MAX)}${debt}. Put the Application back, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+    message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${someOf(names(orphans), NAMED_MAX)}${debt}. ${orphanRemedy(scope)}`,
   };
+}
+
+/** Returns how the resources of an application stop being orphaned. @param isDaemon a controller uses the ledger. */
+export function orphanRemedy(scope: ScopeKey, isDaemon = false): string {
+  const remove = `remove them with portolan orphans prune ${scope}`;
+  const forget = 'let go of each: portolan ledger forget Kind/name --reason "…"';
+  if (!isDaemon) return `Put the Application back, ${remove}, or ${forget}`;
+  return `Put the Application back: without its resources, the controller prunes them. Or stop the controller, and ${remove}, or ${forget}`;
 }
 
 function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {

@@ -3,10 +3,11 @@ import type { ApplyWorld } from './apply/world.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { errorFacts, invalidInput, PortolanError } from '../model/errors.ts';
 import { scopeKey } from '../model/ids.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import { inParts } from '../model/parts.ts';
 import { planDigestParts } from '../plan/digest.ts';
 import { planDocument, type PlanDocument, type UnobservedScope } from '../plan/document.ts';
-import { orphanNotes, type UnresolvedApplication } from '../plan/orphans.ts';
+import { type Orphan, orphanNotes, orphansOf, type UnresolvedApplication } from '../plan/orphans.ts';
 import { observeOnly } from './policies/observe-only.ts';
 import type { RunPolicy } from './policies/run.ts';
 import type { PassOptions, Prepared, Work } from './work.ts';
@@ -16,6 +17,8 @@ import { compareText } from '../model/text.ts';
 export interface Survey {
   readonly prepared: readonly Prepared[];
   readonly errors: readonly { readonly application: string; readonly error: PortolanError }[];
+  /** The orphans of the whole source, also if only some of its applications were surveyed. */
+  readonly orphans: readonly Orphan[];
   /** A guard over the run as a whole refused it: nothing may be sent for any application. */
   readonly isRefused: boolean;
   readonly document: PlanDocument;
@@ -32,6 +35,11 @@ export interface SurveyInput {
   readonly parallelism: number;
   world(work: Work): ApplyWorld;
   readonly policy: RunPolicy;
+  /**
+   * Returns the applications of the source that are not surveyed; `unknown`: there may be any. Called only where an
+   * object would be called orphaned. Absent: there are none.
+   */
+  readonly besides?: () => Promise<readonly Work[] | 'unknown'>;
   /** Called between two long steps, so that the event loop of the process can do other work. */
   readonly pause?: () => Promise<void>;
 }
@@ -64,10 +72,11 @@ export async function survey(input: SurveyInput): Promise<Survey> {
   const refusals = [...sound.flatMap((one) => one.refusals), ...ofRun];
   const plans = sound.map(({ plan }) => plan);
   const digests = await inParts(planDigestParts(plans), async () => await input.pause?.());
-  const notes = orphanNotes(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved(input, errors));
+  const orphans = await findOrphans(input, owned, sound, errors);
   return {
     prepared: sound,
     errors,
+    orphans,
     isRefused: ofRun.length > 0,
     document: planDocument(
       {
@@ -77,19 +86,34 @@ export async function survey(input: SurveyInput): Promise<Survey> {
         scopes: plans,
         unobserved: errors.map(unobserved),
         refusals,
-        notes,
+        notes: orphanNotes(orphans),
       },
       digests,
     ),
   };
 }
 
-/** Returns the applications that could not be resolved. */
-function unresolved({ works }: SurveyInput, errors: Survey['errors']): UnresolvedApplication[] {
+async function findOrphans(
+  { works, besides }: SurveyInput,
+  owned: readonly OwnedObject[],
+  sound: readonly Prepared[],
+  errors: Survey['errors'],
+): Promise<readonly Orphan[]> {
   const failed = new Set(errors.map(({ application }) => application));
-  return works
-    .filter(({ application }) => failed.has(application.id))
-    .map(({ application: { spec } }) => ({ platform: spec.platform, region: spec.region, appId: spec.appId }));
+  const unresolved = works.filter(({ application }) => failed.has(application.id)).map(unresolvedOf);
+  const found = orphansOf(owned, new Set(sound.map(({ scope }) => scopeKey(scope))), unresolved);
+  const others = found.length === 0 ? [] : ((await besides?.()) ?? []);
+  if (others === 'unknown') return [];
+  return orphansOf(
+    found.flatMap(({ objects }) => objects),
+    new Set(),
+    others.map(unresolvedOf),
+  );
+}
+
+/** Returns an application as its manifest names it. */
+export function unresolvedOf({ application: { spec } }: Work): UnresolvedApplication {
+  return { platform: spec.platform, region: spec.region, appId: spec.appId };
 }
 
 /** Two documents that resolve to one application would undo each other: neither is touched. */

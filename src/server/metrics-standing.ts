@@ -1,7 +1,7 @@
 import { Gauge, type Registry } from 'prom-client';
 import type { ControllerApi } from '../controller/api.ts';
 import type { Intent } from '../model/owned.ts';
-import type { ApplicationStatus, Condition, ControllerStatus } from '../model/status.ts';
+import type { ApplicationStatus, Condition, ControllerStatus, OrphanStatus } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 export type Labels = Readonly<Record<string, string>>;
@@ -11,11 +11,17 @@ type Sample = readonly [labels: Labels, value: number];
 export interface StandingView {
   readonly status: ControllerStatus;
   readonly applications: readonly ApplicationStatus[];
+  readonly orphans: readonly OrphanStatus[];
   readonly intents: () => Promise<readonly Intent[]>;
 }
 
 export function viewOf(api: ControllerApi): StandingView {
-  return { status: api.status(), applications: api.applications(), intents: () => api.intents('all') };
+  return {
+    status: api.status(),
+    applications: api.applications(),
+    orphans: api.orphans(),
+    intents: () => api.intents('all'),
+  };
 }
 
 /** Adds a gauge that is computed at each scrape. Samples of the previous scrape are dropped. */
@@ -139,6 +145,13 @@ function registerController(standing: Standing): void {
     'Applications by state. An application can have several states.',
     ['state'],
     ({ status }) => Object.entries(status.counts).map(([state, count]): Sample => [{ state }, count]),
+  );
+  standing(
+    'portolan_orphans',
+    'Resources on record in an application that no manifest means any more, by application.',
+    ['scope'],
+    ({ orphans }) =>
+      [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]): Sample => [{ scope }, its.length]),
   );
   standing('portolan_region_open', '1 while a region accepts changes.', ['platform', 'region'], ({ status }) =>
     status.regions.map(({ platform, region, state }): Sample => [{ platform, region }, state === 'open' ? 1 : 0]),

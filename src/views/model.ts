@@ -1,5 +1,7 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { ShownLine } from '../model/shown.ts';
+import type { Origin } from '../model/owned.ts';
+import type { OrphanFacts } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 
 /** The state of an application or a resource, as all views show it. */
@@ -24,6 +26,8 @@ export type ViewState =
   | 'unknown'
   /** Owned according to the ledger, and removed from git. */
   | 'withdrawn'
+  /** Owned according to the ledger, in an application that no manifest means any more. */
+  | 'orphaned'
   /** It exists on the platform and has no manifest. */
   | 'not-in-manifests';
 
@@ -66,6 +70,30 @@ export interface ApplicationView {
   readonly lines: readonly ShownLine[];
   /** The time at which a controller observed `lines`; null: not yet. Absent: this process observed them now. */
   readonly observedMs?: EpochMs | null;
+}
+
+const ORIGIN_WORDS: Readonly<Record<Origin, string>> = {
+  created: 'created by Portolan',
+  adopted: 'adopted by Portolan',
+  observed: 'recorded by Portolan, not created',
+};
+
+/** Returns the view of each application that has orphans. */
+export function orphanedViews(orphans: readonly OrphanFacts[]): readonly ApplicationView[] {
+  return [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]) => ({
+    id: scope,
+    scope: '',
+    state: 'orphaned',
+    reason: 'no Application of the source means it',
+    resources: its.map(({ id, origin }) => ({
+      id,
+      state: 'orphaned',
+      reason: ORIGIN_WORDS[origin],
+      matters: [],
+      actions: [],
+    })),
+    lines: [],
+  }));
 }
 
 /** The remedy for something that requires manual action. */

@@ -1,12 +1,13 @@
 import { pauseMessage } from '../controller/conditions.ts';
 import type { BoundPlatform } from '../ledger/binding.ts';
-import type { ApplicationSummary, Condition, ControllerStatus, ResourceStatus } from '../model/status.ts';
+import type { ApplicationSummary, Condition, ControllerStatus, OrphanStatus, ResourceStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
+import { orphanFacts, orphanRemedy } from '../plan/orphans.ts';
 import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
 import { amount } from '../plan/words.ts';
 import type { Survey } from '../reconcile/survey.ts';
 import { applicationState, conditionOf, resourceState } from './answered.ts';
-import type { Remedy, ViewState } from './model.ts';
+import { orphanedViews, type Remedy, type ViewState } from './model.ts';
 import { observedView } from './observed.ts';
 import { compareText } from '../model/text.ts';
 
@@ -45,11 +46,12 @@ export interface StatusView {
 }
 
 /** The state as it is printed. `Unknown`: it was not compared, because its application could not be read. */
-type StateWord = 'Held' | 'Unknown' | 'OutOfSync' | 'Waiting' | 'Reported' | 'Suspended' | 'InSync';
+type StateWord = 'Held' | 'Orphaned' | 'Unknown' | 'OutOfSync' | 'Waiting' | 'Reported' | 'Suspended' | 'InSync';
 
 /** The words of the summary, in its order. */
 const WORDS: Readonly<Record<StateWord, string>> = {
   Held: 'held',
+  Orphaned: 'orphaned',
   Unknown: 'not compared',
   OutOfSync: 'out of sync',
   Waiting: 'waiting',
@@ -64,6 +66,7 @@ const STATE_WORDS: Readonly<Partial<Record<ViewState, StateWord>>> = {
   'to-change': 'OutOfSync',
   held: 'Held',
   'not-ours': 'Held',
+  orphaned: 'Orphaned',
   waiting: 'Waiting',
   suspended: 'Suspended',
   reported: 'Reported',
@@ -89,6 +92,10 @@ export function statusOfSurvey(survey: Survey, bound?: readonly BoundPlatform[])
         members: [],
       })),
     ),
+    ...orphanedViews(survey.orphans.map(orphanFacts)).map(({ id, state, reason, resources }) => ({
+      head: surveyLine(id, state, reason),
+      members: resources.map((resource) => surveyLine(resource.id, resource.state, resource.reason)),
+    })),
   ];
   const summary = countsOf(groups);
   const resources = groups.flatMap(({ head, members }) =>
@@ -125,7 +132,7 @@ function countsOf(groups: readonly StatusGroup[]) {
   const members = groups.flatMap((group) => group.members);
   const resources = Object.keys(WORDS).map((word) => [word, members.filter(({ words }) => words[0] === word).length]);
   return {
-    applications: groups.length,
+    applications: groups.filter(({ head }) => head.state !== 'orphaned').length,
     unread: groups.filter(({ head }) => head.state === 'unknown').length,
     resources: Object.fromEntries(resources) as Readonly<Record<StateWord, number>>,
   };
@@ -170,6 +177,7 @@ export interface ControllerReport {
   readonly applications: readonly ApplicationSummary[];
   /** Only the resources that are not in sync. */
   readonly resources: readonly ResourceStatus[];
+  readonly orphans: readonly OrphanStatus[];
 }
 
 export function statusOfController(report: ControllerReport, url: string): StatusView {
@@ -182,21 +190,38 @@ export function statusOfController(report: ControllerReport, url: string): Statu
     titles: ['ready', 'healthy', 'reason'],
     whyTitle: 'message',
     hasAge: true,
-    groups: applications.map((one) => {
-      const { pause, lastError } = one;
-      const why = pause === null ? (lastError?.message ?? conditionOf(one, 'Ready')?.message ?? '') : pauseText(pause);
-      const members = (byApplication.get(one.id) ?? []).map((resource) => {
-        const [hold] = resource.holds;
-        const own = hold === undefined ? conditionOf(resource, 'Ready')?.message : `${hold.code}: ${hold.message}`;
-        // The reason of the whole application is shown once.
-        return conditionLine(resource, resourceState(resource), own === undefined || own === why ? '' : own);
-      });
-      return { head: conditionLine(one, applicationState(one), why), members };
-    }),
+    groups: [
+      ...applications.map((one) => {
+        const { pause, lastError } = one;
+        const why =
+          pause === null ? (lastError?.message ?? conditionOf(one, 'Ready')?.message ?? '') : pauseText(pause);
+        const members = (byApplication.get(one.id) ?? []).map((resource) => {
+          const [hold] = resource.holds;
+          const own = hold === undefined ? conditionOf(resource, 'Ready')?.message : `${hold.code}: ${hold.message}`;
+          // The reason of the whole application is shown once.
+          return conditionLine(resource, resourceState(resource), own === undefined || own === why ? '' : own);
+        });
+        return { head: conditionLine(one, applicationState(one), why), members };
+      }),
+      ...orphanGroups(report),
+    ],
     remedies: remediesOfController(report),
     notes: [],
     document: { formatVersion: 1, ...report },
   };
+}
+
+/** Returns the groups of orphans. They are not in sync with git, and nothing observes their health. */
+function orphanGroups({ orphans }: ControllerReport): readonly StatusGroup[] {
+  const words = ['False', 'Unknown', 'Orphaned'];
+  return orphanedViews(orphans).map(({ id, state, reason, resources }) => {
+    const its = orphans.filter(({ scope }) => scope === id);
+    const sinceOf = (name: string) => its.find((one) => one.id === name)?.sinceMs;
+    return {
+      head: { state, name: id, words, why: reason, sinceMs: Math.min(...its.map(({ sinceMs }) => sinceMs)) },
+      members: resources.map((one) => ({ ...one, name: one.id, words, why: one.reason, sinceMs: sinceOf(one.id) })),
+    };
+  });
 }
 
 function conditionLine(
@@ -222,7 +247,7 @@ function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
 }
 
 /** Returns the summary. It counts applications that a user suspended, and resources suspended by their annotation. */
-function controllerSummary({ controller: { counts }, resources }: ControllerReport): string {
+function controllerSummary({ controller: { counts }, resources, orphans }: ControllerReport): string {
   const suspended = resources.filter(({ mode }) => mode === 'suspend').length;
   const notReady = resources.length - suspended;
   return [
@@ -233,10 +258,11 @@ function controllerSummary({ controller: { counts }, resources }: ControllerRepo
     ),
     ...(notReady > 0 ? [`${amount(notReady, 'resource')} not ready`] : []),
     ...(suspended > 0 ? [`${amount(suspended, 'resource')} suspended by annotation`] : []),
+    ...(orphans.length > 0 ? [`${amount(orphans.length, 'resource')} orphaned`] : []),
   ].join(', ');
 }
 
-function remediesOfController({ controller, applications, resources }: ControllerReport): readonly Remedy[] {
+function remediesOfController({ controller, applications, resources, orphans }: ControllerReport): readonly Remedy[] {
   const { error } = controller.source;
   return [
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
@@ -252,5 +278,10 @@ function remediesOfController({ controller, applications, resources }: Controlle
     ...resources.flatMap(({ id, holds }) =>
       holds.map(({ message, remedy }) => ({ about: id, why: message, what: remedy })),
     ),
+    ...[...new Set(orphans.map(({ scope }) => scope))].map((scope) => ({
+      about: scope,
+      why: '',
+      what: orphanRemedy(scope, true),
+    })),
   ];
 }

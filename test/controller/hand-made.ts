@@ -126,12 +126,14 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
       return listeners.size;
     },
     events,
+    orphans: () => [],
     status: () => ({
       version: '1.2.3',
       startedMs: NOON_MS,
       phase: 'running',
       source: api.sourceNow,
       regions: [],
+      orphans: 0,
       counts: {
         applications: api.applicationsNow.length,
         ready: 0,

@@ -74,7 +74,7 @@ test('every alert says what is wrong, and its runbook starts with commands that 
     expect(['critical', 'warning', 'info']).toContain(labels.severity);
     expect(annotations.summary, alert).toMatch(/\.$/);
     expect(annotations.runbook, alert).toMatch(/\.$/);
-    for (const [, words = ''] of annotations.runbook.matchAll(/\bportolan ((?:ledger )?[a-z]+)/g))
+    for (const [, words = ''] of annotations.runbook.matchAll(/\bportolan ((?:(?:ledger|orphans) )?[a-z]+)/g))
       expect(commands, `${alert}: portolan ${words}`).toContain(words);
   }
   expect(new Set(alerts.map(({ alert }) => alert)).size).toBe(alerts.length);

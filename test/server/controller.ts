@@ -10,6 +10,7 @@ import type {
   ApplicationStatus,
   ControllerEvent,
   ControllerStatus,
+  OrphanStatus,
 } from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 
@@ -120,6 +121,7 @@ export function controllerStatus(changed: Partial<ControllerStatus> = {}): Contr
       resources: 4,
     },
     regions: [{ platform: 'default', region: 'region-1', state: 'open', message: '' }],
+    orphans: 0,
     counts: {
       applications: 2,
       ready: 1,
@@ -318,6 +320,12 @@ export class HandMadeController implements ControllerApi {
   application(id: ResourceId): ApplicationDetails | undefined {
     const found = this.list.find((one) => one.id === id);
     return found && { ...found, observed: this.observed };
+  }
+
+  orphaned: readonly OrphanStatus[] = [];
+
+  orphans(): readonly OrphanStatus[] {
+    return this.orphaned;
   }
 
   sync(id: ResourceId | 'all', by: string): void {

@@ -158,6 +158,14 @@ test('how the controller stands is what it says whenever it is asked', async () 
   };
   const intent = (state: Intent['state']): Intent => ({ state }) as Intent;
   api.intentsNow = async () => [intent('unknown'), intent('unknown'), intent('open')];
+  const orphan = {
+    scope: 'default/a/r/1',
+    id: 'Component/a',
+    origin: 'created',
+    objects: ['port/1'],
+    sinceMs: 0,
+  } as const;
+  api.orphans = () => [orphan, { ...orphan, id: 'Component/b' }];
   metrics.attach(api);
   const shop = (name: string): string => `${name}{application="Application/shop"}`;
   const blog = (name: string): string => `${name}{application="Application/blog"}`;
@@ -191,6 +199,7 @@ test('how the controller stands is what it says whenever it is asked', async () 
   expect(value('portolan_application_condition{application="Application/shop",type="Stalled"}')).toBe(1);
   expect(value('portolan_region_open{platform="default",region="region-1"}')).toBe(1);
   expect(value('portolan_region_open{platform="default",region="region-2"}')).toBe(0);
+  expect(value('portolan_orphans{scope="default/a/r/1"}')).toBe(2);
   expect(value('portolan_phase{phase="running"}')).toBe(1);
   expect(value('portolan_phase{phase="draining"}')).toBe(0);
   expect(value('portolan_applications{state="drifted"}')).toBe(1);

@@ -154,7 +154,7 @@ async function refuseEmpty({ options, agreement, session, undo }: ApplyRun): Pro
 }
 
 /** Observes and plans. Writes to neither the platform nor the ledger. */
-async function dryRun(run: ApplyRun): Promise<ExitCode> {
+export async function dryRun(run: ApplyRun): Promise<ExitCode> {
   const { options, agreement, session, outputs, undo } = run;
   const { desired } = session.input;
   await refuseEmpty(run);

@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError, type OptionValues } from '@commander-js/extra-typings';
+import { type Command, InvalidArgumentError, Option, type OptionValues } from '@commander-js/extra-typings';
 import { addServerOptions, type ServerFlags } from '../server/options.ts';
 import { asciiOption } from '../terminal/drawing/glyphs.ts';
 import { type EmptyFlags, ifEmptyOption } from './empty-input.ts';
@@ -70,21 +70,37 @@ export function addOutputOptions<Args extends unknown[], Own extends OptionValue
     );
 }
 
+export const expectOption = () =>
+  new Option(
+    '--expect <digest>',
+    'refuse any plan but the one with this digest (exit code 4), before anything is sent',
+  ).argParser(digestArgument);
+
 /** Adds the options that permit and limit changes, the same for `plan` and `apply`. */
 export function addPlanningOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  const limited = command
-    .option(
-      '--expect <digest>',
-      'refuse any plan but the one with this digest (exit code 4), before anything is sent',
-      digestArgument,
-    )
+  const permitted = command
+    .addOption(expectOption())
     .option('--target <resource>', 'only this Kind/name; may be repeated; never prunes', collect)
     .option('--prune', 'also remove owned resources that were removed from git; without it, nothing is removed')
     .option(
       '--adopt [resource]',
       'adopt existing resources: all, or Kind/name (may be repeated). On a server that cannot list rules, only Kind/name records a change that was made in the console',
       collectOrAll,
-    )
+    );
+  return addLogOptions(
+    addLimitOptions(permitted)
+      .option(
+        '--first-install <scope>',
+        'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
+        collect,
+      )
+      .addOption(parallelismOption()),
+  );
+}
+
+/** Adds the options that override guards. */
+export function addLimitOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
+  const limited = command
     .option(
       '--max-share <share>',
       'override: maximum share of owned objects that one run may change, 0 to 1, for any number of objects (default: 0.3, from ten objects on)',
@@ -95,19 +111,12 @@ export function addPlanningOptions<Args extends unknown[], Own extends OptionVal
       'override: maximum number of objects that one run may remove',
       integerArgument(0, 1_000_000),
     );
-  const overridden = addSourceOverrides(limited)
+  return addSourceOverrides(limited)
     .option(
       '--ignore-windows',
       'override: apply outside the windows of Settings; requires --reason, which the history keeps',
     )
-    .option('--reason <text>', 'reason for the override, for the history')
-    .option(
-      '--first-install <scope>',
-      'confirm the first install into an application that this ledger does not know: platform/team/region/appId (may be repeated)',
-      collect,
-    )
-    .addOption(parallelismOption());
-  return addLogOptions(overridden);
+    .option('--reason <text>', 'reason for the override, for the history');
 }
 
 /** Adds the options that override guards of the source. */

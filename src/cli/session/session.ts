@@ -265,10 +265,26 @@ export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Su
         return session.world(work, hooks);
       },
       policy: runPolicy(session),
+      besides: () => besidesOf(session),
     });
   } finally {
     reading.clear();
   }
+}
+
+/**
+ * Returns the applications of the source that a command leaves out: those that its arguments do not name, and those in
+ * paths of the configuration that `-f` does not name.
+ */
+async function besidesOf({ works, input, flags, surroundings }: Session): Promise<readonly Work[] | 'unknown'> {
+  const { url, paths } = input.configuration.settings.source;
+  const isWhole = (flags.filename ?? []).length === 0 || url !== undefined || paths.length === 0;
+  const whole = isWhole ? input : await loadInput({ ...flags, filename: [] }, surroundings);
+  if (whole.problems.length > 0) return 'unknown';
+  const known = new Set(works.map(({ application }) => application.id));
+  return [input, ...(isWhole ? [] : [whole])]
+    .flatMap(({ desired }) => groupByApplication(desired).map(workOf))
+    .filter(({ application }) => !known.has(application.id));
 }
 
 function runPolicy(session: Session): RunPolicy {
@@ -305,12 +321,14 @@ export async function acceptInput(session: Session, command = 'apply'): Promise<
   });
 }
 
-/** Allows the removal of lost resources after every application was observed. */
+/** Allows the removal of lost resources after every application of the source was observed. */
 export async function allowLostRemovals(session: Session, { prepared, errors }: Survey): Promise<void> {
   if (session.undoes !== undefined) return;
   const { ledger, source, input, surroundings } = session;
   const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
-  if (errors.length === 0)
+  const observed = new Set(prepared.map(({ work }) => work.application.id));
+  const isWhole = groupByApplication(input.desired).every(({ application }) => observed.has(application.id));
+  if (errors.length === 0 && isWhole)
     await resetLargest({
       ledger,
       clock: surroundings.clock,

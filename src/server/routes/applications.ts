@@ -1,6 +1,6 @@
 import type { ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
 import { ref } from '../../model/schema-words.ts';
-import { pageOf } from '../paging.ts';
+import { pageOf, type PageQuery } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
 import {
   applicationNamed,
@@ -75,5 +75,15 @@ export const applicationRoutes = routesOf({
     query: listQuery,
     answers: partOf('Resource'),
     handle: ({ query }, { api }) => resourcesPage('all-resources', api.applications(), query),
+  },
+  'GET /api/v1/orphans': {
+    operationId: 'listOrphans',
+    summary:
+      'Lists resources on record in applications that no manifest means any more. Nothing removes them by itself.',
+    access: 'viewer',
+    query: pageQuery,
+    answers: partOf('Orphan'),
+    handle: ({ query }, { api }) =>
+      json(pageOf('orphans', api.orphans(), ({ scope, id }) => `${scope} ${id}`, query as PageQuery)),
   },
 });

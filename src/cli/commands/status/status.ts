@@ -77,7 +77,9 @@ async function statusOfServer(options: StatusOptions, surroundings: Surroundings
     const controller = (await server.get('status', 'phase')) as ControllerReport['controller'];
     const applications = await Array.fromAsync(server.list('applications'));
     const resources = await Array.fromAsync(server.list('resources', { condition: 'Ready!=True' }));
-    const report = { controller, applications, resources } as ControllerReport;
+    // A server of an older version has no such list.
+    const orphans = controller.orphans > 0 ? await Array.fromAsync(server.list('orphans')) : [];
+    const report = { controller, applications, resources, orphans } as ControllerReport;
     return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report) };
   };
   return show(observe, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);

@@ -29,6 +29,7 @@ export const FACES: Readonly<Record<ViewState, StateFace>> = {
   reported: { mark: 'reported', words: 'only reported' },
   unknown: { mark: 'unknown', words: 'not compared' },
   withdrawn: { mark: 'change', words: 'removed from git' },
+  orphaned: { mark: 'held', words: 'orphaned' },
   'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
 };
 

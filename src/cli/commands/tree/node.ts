@@ -70,5 +70,6 @@ export function treeSummary(roots: readonly TreeNode[]): string {
     const amount = counts.get(state) ?? 0;
     return amount > 0 ? [`${amount} ${FACES[state].words}`] : [];
   });
-  return `${count(roots.length, 'application')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
+  const applications = roots.filter(({ state }) => state !== 'orphaned').length;
+  return `${count(applications, 'application')}${parts.length === 0 ? '' : `: ${parts.join(', ')}`}.`;
 }

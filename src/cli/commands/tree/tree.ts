@@ -1,9 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { ApplicationDetails, ApplicationSummary } from '../../../model/status.ts';
+import type { ApplicationDetails, ApplicationSummary, ControllerStatus, OrphanFacts } from '../../../model/status.ts';
 import type { ReconciledKinds } from '../../../kinds/define.ts';
 import { shownLines } from '../../../reconcile/shown.ts';
 import type { Survey } from '../../../reconcile/survey.ts';
 import { answeredView } from '../../../views/answered.ts';
+import { orphanedViews } from '../../../views/model.ts';
+import { orphanFacts } from '../../../plan/orphans.ts';
 import { observedView, unreadView } from '../../../views/observed.ts';
 import { type Forest, treeOf } from '../../../views/tree.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
@@ -11,6 +13,7 @@ import { scopeKey } from '../../../model/ids.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { planExitCode } from '../../session/plan-view.ts';
+import type { ServerClient } from '../../server/client.ts';
 import { applicationArgument } from '../../server/options.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { type Reader, readerOf, remedyLines } from '../status/table.ts';
@@ -52,19 +55,22 @@ Examples:
     }
     return withSession(options, surroundings, true, async (session) => {
       const survey = await surveyAll(only(session, application), silentHooks);
-      writeForest(await forestOf(survey, await surroundings.kinds.reconciled()), options, surroundings);
+      // The tree of one application leaves out what others left behind.
+      const shown = application === undefined ? survey : { ...survey, orphans: [] };
+      writeForest(await forestOf(shown, await surroundings.kinds.reconciled()), options, surroundings);
       return planExitCode(survey.document, false);
     });
   },
 });
 
-async function forestOf({ prepared, errors, document }: Survey, kinds: ReconciledKinds): Promise<Forest> {
+async function forestOf({ prepared, errors, orphans, document }: Survey, kinds: ReconciledKinds): Promise<Forest> {
   const shown = await Promise.all(prepared.map(async (one) => ({ one, ...(await shownLines(one, kinds, 'all')) })));
   return {
     revision: document.revision,
     applications: [
       ...shown.map(({ one, lines }) => observedView(one, lines)),
       ...errors.map(({ application, error }) => unreadView(application, error.message)),
+      ...orphanedViews(orphans.map(orphanFacts)),
     ].map(treeOf),
     notes: [
       ...errors.map(({ application, error }) => ({ about: application, why: error.message, what: error.remedy })),
@@ -84,7 +90,7 @@ async function forestOfServer(name: string | undefined, options: TreeOptions, su
     const path = `applications/${encodeURIComponent(applicationArgument(id))}`;
     return (await server.get(path, 'conditions')) as ApplicationDetails;
   });
-  const views = answers.map(answeredView);
+  const views = [...answers.map(answeredView), ...orphanedViews(name === undefined ? await orphansOf(server) : [])];
   const isHeld = views.some((view) =>
     [view, ...view.resources].some(({ state }) => state === 'held' || state === 'not-ours'),
   );
@@ -93,6 +99,12 @@ async function forestOfServer(name: string | undefined, options: TreeOptions, su
     forest: { revision: first?.lastAppliedRevision ?? null, applications: views.map(treeOf), notes: [] },
     exitCode: isHeld ? EXIT.held : EXIT.ok,
   };
+}
+
+/** Returns the orphans of a controller. A server of an older version has no such list. */
+async function orphansOf(server: ServerClient): Promise<readonly OrphanFacts[]> {
+  const { orphans } = (await server.get('status', 'phase')) as unknown as ControllerStatus;
+  return orphans > 0 ? ((await Array.fromAsync(server.list('orphans'))) as readonly OrphanFacts[]) : [];
 }
 
 /** Returns the session limited to one application. @throws PortolanError `invalid` when the manifests do not have it. */

@@ -1,0 +1,95 @@
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { recordOfSource } from '../ledger/source-ledger.ts';
+import type { ScopeKey } from '../model/ids.ts';
+import { canonicalJson, sameJson } from '../model/json.ts';
+import type { OrphanStatus } from '../model/status.ts';
+import { orphanFacts, orphanRemedy, orphansOf } from '../plan/orphans.ts';
+import { someOf } from '../plan/words.ts';
+import { unresolvedOf } from '../reconcile/survey.ts';
+import type { Core } from './core.ts';
+import { draftEvent, draftProblem, type EventDraft } from './events.ts';
+import { historyRow, restoreFact } from './ledger-records.ts';
+
+/** Resources that a message names. */
+const NAMED_MAX = 20;
+
+/** Returns whether the applications have other scopes than when orphans were last looked for. */
+export function areOrphansDue({ found, records }: Core): boolean {
+  return found === undefined || scopesOf(records).symmetricDifference(found.scopes).size > 0;
+}
+
+/**
+ * Looks for resources that are orphaned. When one begins or ends to be, that is recorded and reported once, also over a
+ * restart. Finds nothing new while no source is accepted.
+ * @throws PortolanError when the ledger fails.
+ */
+export async function findOrphans(core: Core): Promise<void> {
+  const { intake, sourceLedger, options, records, events } = core;
+  if (intake.accepted === undefined) return;
+  const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
+  const scopes = scopesOf(records);
+  const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
+  const owned = await sourceLedger.ledger.objects({ source: options.source });
+  const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
+  const orphans = orphansOf(
+    owned,
+    scopes,
+    unresolved.map(({ work }) => unresolvedOf(work)),
+  ).map((orphan) => {
+    const facts = orphanFacts(orphan);
+    return { ...facts, sinceMs: since.get(keyOf(facts)) ?? options.clock.now() };
+  });
+  const known = new Set(orphans.map(keyOf));
+  const changes = [
+    ...changesOf(
+      'detected',
+      orphans.filter((orphan) => !since.has(keyOf(orphan))),
+      scopes,
+    ),
+    ...changesOf(
+      'gone',
+      former.filter((orphan) => !known.has(keyOf(orphan))),
+      scopes,
+    ),
+  ];
+  if (!sameJson(orphans, former))
+    await recordOfSource(sourceLedger, [
+      { op: 'set-fact', key: `orphans ${options.source}`, value: canonicalJson(orphans) },
+      ...changes.map(({ line }) => line),
+    ]);
+  core.found = { orphans, scopes };
+  for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
+}
+
+/** Returns a report of each application whose resources are orphaned now, or are not any more. */
+function changesOf(
+  change: 'detected' | 'gone',
+  orphans: readonly OrphanStatus[],
+  scopes: ReadonlySet<ScopeKey>,
+): readonly { readonly event: EventDraft; readonly line: LedgerOperation }[] {
+  return [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]) => {
+    const names = its.map(({ id }) => id);
+    const named = someOf(names, NAMED_MAX);
+    const detail = { scope, resources: names.slice(0, 100) };
+    const why = scopes.has(scope) ? 'an Application means it again' : 'they are not on record any more';
+    const event =
+      change === 'detected'
+        ? draftProblem(
+            'orphan.detected',
+            'warning',
+            `orphaned in ${scope}, because no Application means it any more: ${named}`,
+            { code: 'scope/orphaned', remedy: `${orphanRemedy(scope, true)}.` },
+            { scope, detail },
+          )
+        : draftEvent('orphan.gone', `no longer orphaned in ${scope}, because ${why}: ${named}`, { scope, detail });
+    return { event, line: historyRow(change === 'detected' ? 'orphaned' : 'not-orphaned', detail) };
+  });
+}
+
+function scopesOf(records: Core['records']): ReadonlySet<ScopeKey> {
+  return new Set([...records.values()].flatMap(({ status: { scope } }) => (scope === null ? [] : [scope])));
+}
+
+function keyOf({ scope, id }: Pick<OrphanStatus, 'scope' | 'id'>): string {
+  return `${scope} ${id}`;
+}
