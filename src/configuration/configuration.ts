@@ -1,4 +1,4 @@
-import type { Declarations } from '../kinds/kind.ts';
+import type { Declarations, Foresight } from '../kinds/kind.ts';
 import { settingsDeclaration } from './settings/declaration.ts';
 import { load } from './loaded.ts';
 import { type PlatformSettings, type PlatformSpec, platformSchema } from './platform/spec.ts';
@@ -61,6 +61,14 @@ export function loadConfiguration(
     if (kind === 'Settings') settings = load(settingsSchema, spec as SettingsSpec);
   }
   return { configuration: { platforms, stores, settings: settings ?? defaultSettings() }, problems: [] };
+}
+
+/** Returns the facts that decide what a plan refuses. */
+export function foresightOf({ platforms, settings }: Configuration): Foresight {
+  return {
+    allowedScopes: settings.scopes.allow,
+    isDocumented: (platform) => platforms.get(platform)?.dialect === 'documented',
+  };
 }
 
 /** Returns the names that manifests may refer to. */

@@ -1,7 +1,7 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Resource } from '../model/resource.ts';
-import { scopeMatches } from '../plan/guard.ts';
+import { scopeMatches } from '../model/scope-pattern.ts';
 import type { PlatformClient } from '../platform/client.ts';
 
 export type PlanAllowance = ReturnType<typeof createAllowance>;

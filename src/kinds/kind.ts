@@ -34,6 +34,14 @@ export interface Identity {
  */
 export type OtherResources = Pick<DesiredState, 'get'>;
 
+/** The facts of the operator's configuration that decide what a plan refuses. */
+export interface Foresight {
+  /** Patterns team/region/app of `spec.scopes.allow`. */
+  readonly allowedScopes: readonly string[];
+  /** Returns whether a platform is configured to have only the documented endpoints. */
+  isDocumented(platform: string): boolean;
+}
+
 /** Kinds of documents, by `kind`. `main.ts` passes them in, so that a kind is added in one place. */
 export type Declarations = ReadonlyMap<string, KindDeclaration<unknown>>;
 
@@ -54,6 +62,8 @@ export interface KindDeclaration<Spec> {
   readonly references?: Readonly<Record<string, string>>;
   /** Checks rules that a schema cannot express, within the document and across documents. */
   check?(resource: Resource<Spec>, set: OtherResources): readonly SpecProblem[];
+  /** Returns what a plan holds or refuses whatever the platform says. Only `validate` reports it. */
+  foresee?(resource: Resource<Spec>, set: OtherResources, foresight: Foresight): readonly SpecProblem[];
   /** Returns the claims of the document. */
   identities?(resource: Resource<Spec>, set: OtherResources): readonly Identity[];
 }

@@ -1,5 +1,5 @@
 import { isScalar } from 'yaml';
-import type { Declarations, KindDeclaration } from '../kinds/kind.ts';
+import { type Declarations, type KindDeclaration, type Reference, referencesOf } from '../kinds/kind.ts';
 import { API_VERSION, NAME_LENGTH_MAX, NAME_PATTERN } from '../kinds/schema.ts';
 import { type ParsedDocument } from './documents.ts';
 import { explain } from './explain.ts';
@@ -27,6 +27,10 @@ export interface ReadDocument {
   readonly content: DocumentContent | undefined;
   /** The content without the faulty parts, if the document has faults and the rest can be checked further. */
   readonly remains: DocumentContent | undefined;
+  /** Whether `remains` lacks nothing: only apiVersion is faulty. Other documents can be checked against it. */
+  readonly isWhole: boolean;
+  /** The references of a document that has neither content nor remains. */
+  readonly references: readonly Reference[];
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
 }
@@ -61,7 +65,17 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
   const masks = secretMasks(contents, trust);
   const atFault = (...more: readonly Fault[]): ReadDocument => {
     const faults = named([...parsed.faults, ...value.faults, ...more], kinds, kind, name);
-    return { offset, kind, name, content: undefined, remains: undefined, faults, masks };
+    return {
+      offset,
+      kind,
+      name,
+      content: undefined,
+      remains: undefined,
+      isWhole: false,
+      references: [],
+      faults,
+      masks,
+    };
   };
   if (parsed.broken) return atFault();
   const explained: Explained = { contents, offset, value };
@@ -73,10 +87,13 @@ export function readDocument(parsed: ParsedDocument, rules: ReadingRules, damage
   // A value may be unknown without a fault here, if the fault was reported with the file.
   const unknown = value.faults.length > 0 || value.poisoned.size > 0;
   const sound = errors.length === 0 && !unknown;
+  const remains = sound || unknown ? undefined : remainsOf(declaration, value.value, errors);
   return {
     ...atFault(...explanation.faults),
     content: sound ? contentOf(root) : undefined,
-    remains: sound || unknown ? undefined : remainsOf(declaration, value.value, errors),
+    remains,
+    isWhole: remains !== undefined && errors.every(isOfVersion),
+    references: sound || remains !== undefined ? [] : referencesByName(declaration, root['spec']),
     masks: trust === 'operator' ? [...masks, ...explanation.masks] : masks,
   };
 }
@@ -116,6 +133,16 @@ function remainsOf(
   return root !== undefined && validateDocument(declaration, rest).length === 0 ? contentOf(root) : undefined;
 }
 
+/** Returns the references that can be checked although the rest of a spec is faulty. */
+function referencesByName(declaration: KindDeclaration<unknown>, spec: Value | undefined): readonly Reference[] {
+  return referencesOf(declaration, spec).filter(({ to }) => isName(to.slice(to.indexOf('/') + 1)));
+}
+
+/** Whether an error says only that the version of the format is missing or unknown. */
+function isOfVersion(error: SchemaError): boolean {
+  return error.instancePath === '/apiVersion' || (error.instancePath === '' && propertyOf(error) === 'apiVersion');
+}
+
 /**
  * Removes the faulty parts of a document, so that the rules of its kind can check the rest in the same run. Works on a copy.
  * @returns `undefined` where the rest would have another meaning: a list would be renumbered, or a default would replace a
@@ -124,6 +151,10 @@ function remainsOf(
 function withoutFaults(value: Value, errors: readonly SchemaError[]): Value | undefined {
   const copy = structuredClone(value);
   for (const error of errors) {
+    if (isOfVersion(error)) {
+      (copy as { [key: string]: Value })['apiVersion'] = API_VERSION;
+      continue;
+    }
     if (error.keyword === 'required' || error.keyword === 'oneOf') return undefined;
     if (error.keyword !== 'additionalProperties' && error.parentSchema?.['default'] !== undefined) return undefined;
     const steps = [...pointerSteps(error.instancePath)];
@@ -248,7 +279,11 @@ function asMap(value: Value | undefined): ValueMap | undefined {
 /** Returns a valid name. An invalid name cannot be referred to. */
 function nameOf(root: ValueMap | undefined): string | undefined {
   const name = textOf(asMap(root?.['metadata'])?.['name']);
-  return name !== undefined && name.length <= NAME_LENGTH_MAX && NAME.test(name) ? name : undefined;
+  return name !== undefined && isName(name) ? name : undefined;
+}
+
+function isName(text: string): boolean {
+  return text.length <= NAME_LENGTH_MAX && NAME.test(text);
 }
 
 const NAME = new RegExp(NAME_PATTERN);

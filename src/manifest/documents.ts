@@ -28,8 +28,8 @@ export const COMPOSING = {
 export function parseDocuments(text: string): {
   readonly documents: readonly ParsedDocument[];
   readonly faults: readonly Fault[];
-  /** Whether the text was not read to its end. */
-  readonly cut: boolean;
+  /** The offset from which the text was not read; undefined: it was read to its end. */
+  readonly cutAt: number | undefined;
 } {
   const { tokens, faults, cutAt } = readTokens(text);
   const composer = new Composer(COMPOSING);
@@ -38,7 +38,7 @@ export function parseDocuments(text: string): {
       (document) => readDocument(document, text) ?? [],
     ),
   );
-  return { documents, faults, cut: cutAt !== undefined };
+  return { documents, faults, cutAt };
 }
 
 /** Runs `work` without stack traces: the composer creates an error object for each fault, of which a hostile file has 100,000. */

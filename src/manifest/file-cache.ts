@@ -133,7 +133,8 @@ export class FileCache {
       this.#parsed += 1;
       const kept: KeptFile = { contentId, reading, documents: declare(path, reading) };
       this.#files.set(path, kept);
-      if (reading.faults.length > 0 || reading.incomplete || !declareTheSame(before, kept.documents)) return undefined;
+      if (reading.faults.length > 0 || reading.unread.length > 0 || !declareTheSame(before, kept.documents))
+        return undefined;
       for (const { declared } of kept.documents ?? []) documents.push(declared);
     }
     const desired = standing.set.with(documents);

@@ -2,8 +2,10 @@ import { readDocument, type ReadDocument, type ReadingRules } from './document.t
 import { type ParsedDocument, parseDocuments } from './documents.ts';
 import { type Fault, faultAt, FileText, type Mask } from './fault.ts';
 import { addressMasks, secretLineMasks } from './secrets.ts';
+import { nearest } from './suggest.ts';
 import { decode } from './text.ts';
 import { compareText } from '../model/text.ts';
+import type { UnreadPart } from './unread.ts';
 
 /** The content of one file, read by itself. It does not contain the path, so that files with equal content can share it. */
 export interface FileReading {
@@ -13,8 +15,14 @@ export interface FileReading {
   /** Faults of the file and of all its documents, in order. */
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
-  /** A part of the file could not be read, so there may be further documents. */
-  readonly incomplete: boolean;
+  /** Parts of the file that may be documents of a kind or a name that is not known; `all`: nothing of it was read. */
+  readonly unread: readonly UnreadRange[] | 'all';
+}
+
+/** Offsets of a part of the text, with the facts that are known of its document. */
+export interface UnreadRange extends Pick<UnreadPart, 'kind' | 'name'> {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** The number of reported faults of one file. More usually have one cause. */
@@ -31,8 +39,8 @@ export function readFile(
 ): FileReading {
   const { trust } = rules;
   const { text, faults: textFaults } = decode(content);
-  if (text === undefined) return { documents: [], starts: [], faults: textFaults, masks: [], incomplete: true };
-  const { documents: parsed, faults: syntaxFaults, cut } = parseDocuments(text);
+  if (text === undefined) return { documents: [], starts: [], faults: textFaults, masks: [], unread: 'all' };
+  const { documents: parsed, faults: syntaxFaults, cutAt } = parseDocuments(text);
   const documents = amend(parsed).map((document) => readDocument(document, rules, textFaults.length > 0));
   const faults = [...textFaults, ...syntaxFaults, ...documents.flatMap((document) => document.faults)];
   const lost = documents.find(({ content }) => content === undefined);
@@ -46,8 +54,25 @@ export function readFile(
     starts: documents.map(({ offset }) => lines.place(offset)),
     faults: faults.length === 0 ? faults : capped(faults),
     masks: broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks,
-    incomplete: cut || documents.some(({ kind, name }) => kind === undefined || name === undefined),
+    unread: unreadRanges(documents, rules.kinds, text.length, cutAt),
   };
+}
+
+function unreadRanges(
+  documents: readonly ReadDocument[],
+  kinds: ReadingRules['kinds'],
+  end: number,
+  cutAt: number | undefined,
+): readonly UnreadRange[] {
+  const unread = documents.flatMap(({ kind, name, offset }, at): readonly UnreadRange[] => {
+    const meant = kind === undefined ? undefined : kinds.has(kind) ? kind : nearest(kind, kinds.keys());
+    // A document of another format declares nothing, and one with kind and name is known.
+    if (kind !== undefined && (meant === undefined || (meant === kind && name !== undefined))) return [];
+    return [{ kind: meant, name, from: offset, to: documents[at + 1]?.offset ?? end }];
+  });
+  // The last document that was read may continue after the cut.
+  const from = Math.min(cutAt ?? end, documents.at(-1)?.offset ?? 0);
+  return cutAt === undefined ? unread : [...unread, { kind: undefined, name: undefined, from, to: end }];
 }
 
 function unreadable(offset: number): Fault {

@@ -1,4 +1,4 @@
-import type { Declarations } from '../kinds/kind.ts';
+import type { Declarations, Foresight } from '../kinds/kind.ts';
 import { API_VERSION } from '../kinds/schema.ts';
 import { resourceId } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
@@ -15,6 +15,7 @@ import { parsePath } from './paths.ts';
 import { type Declared, type OperatorNames, type RelationFault, relate } from './relations.ts';
 import type { Trust } from './secrets.ts';
 import type { Variables } from './substitute.ts';
+import type { Unread } from './unread.ts';
 import type { SourceFile } from './text.ts';
 import { compareText } from '../model/text.ts';
 
@@ -25,6 +26,8 @@ export interface ManifestInput {
   readonly variables?: Variables;
   /** The names in the operator's configuration. Absent: references to Platform and Store are not checked. */
   readonly operator?: OperatorNames;
+  /** The configuration, to report what a plan would refuse for certain. Absent: that is not checked. */
+  readonly foresight?: Foresight | undefined;
   /** Earlier faults, such as those of `readSources`. They count like the others. */
   readonly problems?: readonly Problem[];
   /** Caches readings of files with a `contentId` between calls. */
@@ -94,6 +97,16 @@ function sourceLimits(files: readonly SourceFile[]): Problem | undefined {
   return fileProblem(first, 'limit/total-size', message, `at most ${LIMITS.totalBytes} (256 MiB)`);
 }
 
+/** Returns the parts of the files whose documents are not known. */
+function unreadOf(files: readonly SourceFile[], readings: readonly FileReading[], texts: Texts): Unread {
+  if (readings.length < files.length || readings.some(({ unread }) => unread === 'all')) return 'anything';
+  return readings.flatMap(({ unread }, file) =>
+    unread === 'all'
+      ? []
+      : unread.map(({ kind, name, from, to }) => ({ kind, name, text: () => texts.of(file).text.slice(from, to) })),
+  );
+}
+
 /** Returns the origin of each declared document: the number of its file, and its number in the file. */
 function originsOf(documents: readonly DeclaredDocuments[]) {
   return new Map(
@@ -106,6 +119,7 @@ interface Combining {
   readonly kinds: Declarations;
   readonly trust: Trust;
   readonly operator?: OperatorNames | undefined;
+  readonly foresight?: Foresight | undefined;
   readonly cache: FileCache;
 }
 
@@ -116,7 +130,7 @@ interface Combining {
 export function combine(
   files: readonly SourceFile[],
   readings: readonly FileReading[],
-  { kinds, trust, operator, cache }: Combining,
+  { kinds, trust, operator, foresight, cache }: Combining,
 ): { readonly set: DesiredState; readonly problems: readonly Problem[] } {
   const texts = new Texts(files, readings);
   const problems: Problem[] = [];
@@ -130,8 +144,7 @@ export function combine(
     documents.push(ofFile);
     for (const { declared } of ofFile) all.push(declared);
   }
-  const incomplete = readings.length < files.length || readings.some((reading) => reading.incomplete);
-  const { set, faults } = relate(kinds, all, operator, incomplete);
+  const { set, faults } = relate(kinds, all, { operator, unread: unreadOf(files, readings, texts), foresight });
   const origins = originsOf(faults.length === 0 ? [] : documents);
   const shown = new Map<number, number>();
   for (const fault of faults) {
@@ -151,14 +164,15 @@ export function combine(
 /** Returns a function that gives the documents of a file their ids and positions. */
 function declaredBy(trust: Trust, kinds: Declarations): (path: string, reading: FileReading) => DeclaredDocuments {
   return (path, { documents, starts }) =>
-    documents.flatMap(({ kind, name, content, remains }, document) => {
+    documents.flatMap(({ kind, name, content, remains, isWhole, references }, document) => {
       if (kind === undefined || name === undefined || kinds.get(kind)?.trust !== trust) return [];
       const id = resourceId(kind, name);
       const { line, column } = starts[document] as FileReading['starts'][number];
       const position = { file: path, line, column };
       const whole = content ?? remains;
       const resource: Resource | undefined = whole && { id, kind, name, ...whole, position };
-      return [{ declared: { id, position, resource, sound: content !== undefined }, document }];
+      const sound = content !== undefined;
+      return [{ declared: { id, position, resource, sound, isWhole: sound || isWhole, references }, document }];
     });
 }
 

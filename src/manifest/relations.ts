@@ -1,5 +1,6 @@
 import {
   type Declarations,
+  type Foresight,
   type Identity,
   type KindDeclaration,
   type OtherResources,
@@ -12,6 +13,7 @@ import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { problemAt } from '../kinds/problems.ts';
 import { didYouMean } from './suggest.ts';
+import { possiblyDeclared, type Unread } from './unread.ts';
 
 /** The names of the operator's documents that manifests may refer to. */
 export interface OperatorNames {
@@ -25,8 +27,22 @@ export interface Declared {
   readonly position: Position;
   /** The resource. A document with faults has the resource without its faulty parts, if that can be checked. */
   readonly resource: Resource | undefined;
-  /** False for a document with its own faults: it is checked, but not used to check other documents. */
+  /** False for a document with its own faults. */
   readonly sound: boolean;
+  /** Whether `resource` has no faulty part. A document without it is checked, but not used to check other documents. */
+  readonly isWhole: boolean;
+  /** The references of a document without `resource`. */
+  readonly references: readonly Reference[];
+}
+
+/** What is known beside the documents. */
+interface Circumstances {
+  /** `undefined` leaves references to the operator's documents unchecked. */
+  readonly operator: OperatorNames | undefined;
+  /** Parts of the files that may declare documents. A reference to one of them is not a fault. */
+  readonly unread: Unread;
+  /** `undefined`: what a plan would refuse is not checked. */
+  readonly foresight?: Foresight | undefined;
 }
 
 /** A fault across documents. The caller finds the position of `path` in the document. */
@@ -37,17 +53,14 @@ export interface RelationFault {
 
 /**
  * Checks documents against each other: ids, references, the rules of their kinds, identities.
- * @param operator `undefined` leaves references to the operator's documents unchecked.
- * @param incomplete whether there may be documents that could not be read, so that a missing name is not a fault.
- * @returns the documents without faults of their own, the first of each id, and the faults.
+ * @returns the whole documents, the first of each id, and the faults.
  */
 export function relate(
   kinds: Declarations,
   documents: readonly Declared[],
-  operator: OperatorNames | undefined,
-  incomplete: boolean,
+  { operator, unread, foresight }: Circumstances,
 ): { readonly set: DesiredState; readonly faults: readonly RelationFault[] } {
-  const faults: RelationFault[] = [];
+  const faults: (RelationFault & { readonly missing?: ResourceId })[] = [];
   const byId = new Map<ResourceId, Declared>();
   for (const declared of documents) {
     const first = byId.get(declared.id);
@@ -55,23 +68,26 @@ export function relate(
     else faults.push({ declared, problem: duplicateId(declared, first) });
   }
   const set = new Map<ResourceId, Resource>();
-  for (const { id, resource, sound } of byId.values()) if (resource !== undefined && sound) set.set(id, resource);
+  for (const { id, resource, isWhole } of byId.values()) if (resource !== undefined && isWhole) set.set(id, resource);
   const claimed = new Map<string, Declared>();
   const names = namesByKind(kinds, byId, operator);
   for (const declared of byId.values()) {
     const { resource } = declared;
     const declaration = resource === undefined ? undefined : kinds.get(resource.kind);
-    if (resource === undefined || declaration === undefined) continue;
-    const judgement = judge(resource, declaration, set);
+    const judgement = resource && declaration && judge(resource, declaration, set);
+    const references = judgement?.references ?? declared.references;
+    for (const fault of dangling(references, byId, kinds, names)) faults.push({ declared, ...fault });
+    if (resource === undefined || judgement === undefined) continue;
     const found = [
-      dangling(judgement, byId, kinds, names, incomplete),
       judgement.problems,
       clashes(declared, resource, judgement, claimed),
       moves(resource, byId),
+      foresight === undefined ? [] : (declaration?.foresee?.(resource, set, foresight) ?? []),
     ];
     for (const problems of found) for (const problem of problems) faults.push({ declared, problem });
   }
-  return { set, faults };
+  const possible = possiblyDeclared(new Set(faults.flatMap(({ missing }) => missing ?? [])), unread);
+  return { set, faults: faults.filter(({ missing }) => missing === undefined || !possible.has(missing)) };
 }
 
 function duplicateId({ id }: Declared, first: Declared): SpecProblem {
@@ -112,24 +128,26 @@ function nameOf(id: ResourceId): string {
   return id.slice(id.indexOf('/') + 1);
 }
 
+/** Returns faults of references to nothing. `missing`: the document that may be in a part that was not read. */
 function dangling(
-  { references }: Judgement,
+  references: readonly Reference[],
   declared: ReadonlyMap<ResourceId, Declared>,
   kinds: Declarations,
   namesOf: ReturnType<typeof namesByKind>,
-  incomplete: boolean,
-): readonly SpecProblem[] {
-  const problems: SpecProblem[] = [];
+): readonly { readonly problem: SpecProblem; readonly missing?: ResourceId }[] {
+  const found: { readonly problem: SpecProblem; readonly missing?: ResourceId }[] = [];
   for (const { path, to } of references) {
     const trust = kinds.get(kindName(to))?.trust ?? 'manifest';
     if (trust === 'manifest' && declared.has(to)) continue;
     const known = namesOf(kindName(to));
-    if (known === undefined || known.has(nameOf(to)) || (incomplete && trust === 'manifest')) continue;
+    if (known === undefined || known.has(nameOf(to))) continue;
     const message = `there is no ${to} in ${trust === 'operator' ? "the operator's configuration" : 'the manifests'}`;
     const hint = didYouMean(nameOf(to), known) ?? remedy(to, trust);
-    problems.push(...problemAt(path, 'reference/dangling', message, expectedNames(kindName(to), known), hint));
+    const missing = trust === 'manifest' ? { missing: to } : {};
+    for (const problem of problemAt(path, 'reference/dangling', message, expectedNames(kindName(to), known), hint))
+      found.push({ problem, ...missing });
   }
-  return problems;
+  return found;
 }
 
 function expectedNames(kind: string, known: ReadonlySet<string>): string {

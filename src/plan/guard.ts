@@ -1,4 +1,5 @@
 import { type Scope, scopeKey } from '../model/ids.ts';
+import { scopeMatches } from '../model/scope-pattern.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import type { Refusal } from './result.ts';
 import { amount } from './words.ts';
@@ -242,23 +243,6 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
     override: '--allow-rewind',
   };
 }
-
-/**
- * Whether a `team/region/app` of resolved values is what a pattern means: `*` stands for any text within one segment. A
- * value with a slash of its own matches nothing.
- */
-export function scopeMatches(pattern: string, scope: string): boolean {
-  let known = compiled.get(pattern);
-  if (known === undefined) {
-    const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));
-    known = new RegExp(`^${pieces.join('[^/]*')}$`);
-    compiled.set(pattern, known);
-  }
-  return known.test(scope);
-}
-
-/** The few patterns of the operator's settings, each asked at every pass. */
-const compiled = new Map<string, RegExp>();
 
 function percent(share: number): string {
   return `${Math.round(share * 1000) / 10} %`;

@@ -3,7 +3,8 @@ import type { WindowSettings } from '../configuration/settings/windows-spec.ts';
 import type { Scope } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Clock } from '../runtime/clock.ts';
-import { scopeMatches, type Windows, type WindowState } from './guard.ts';
+import { scopeMatches } from '../model/scope-pattern.ts';
+import type { Windows, WindowState } from './guard.ts';
 
 /** A window that is ready to be asked; made from a checked `WindowSettings`. */
 export interface SyncWindow {

@@ -151,3 +151,19 @@ test('faults in manifests are reported all at once, and nothing is asked of the 
   }
   expect(scene.traffic()).toEqual({ writes: [], reads: [] });
 });
+
+test('an addition to an application that was applied before is new in git, a change of it is changed in git', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });
+  await scene.run('apply');
+  const more = PORTS.replace('inner: true, outer: false', 'inner: true, outer: true');
+  scene.write('a.yaml', shop(web(`${more}\n  - { port: 9500, protocol: tcp }`), rule('www', 'www.example.com')));
+  const rows = [...scene.sandbox.state.ports.all()].filter(({ port }) => port === 8080);
+  for (const row of rows) scene.alterPort(row.serviceId, 8080, { alias: 'OTHER' });
+  const { out } = await scene.run('plan');
+  expect(out.match(/^ {4}[+~] .*/gm)).toEqual([
+    '    ~ change alias of port 8080 to WEB  (drift: changed on the platform)',
+    '    + add port 9500 (tcp, inner closed)  (new in git)',
+    '    ~ open outer access of port 9000  (changed in git)',
+    '    + create rule www.example.com/ on port 8080 of Component/shop-web  (new in git)',
+  ]);
+});

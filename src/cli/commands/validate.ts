@@ -19,7 +19,7 @@ import { count } from '../terminal/text.ts';
 
 export const validateCommand = defineCommand({
   about:
-    'Checks manifests and configuration as plan does, and reports every fault with file, line, column and expected value. It uses no platform, ledger or secret.',
+    'Checks manifests and configuration as plan does, and reports every fault with file, line, column and expected value. With a configuration, it also reports what plan refuses whatever the platform says, such as an application outside of spec.scopes.allow. It uses no platform, ledger or secret.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['fmt', 'explain', 'plan'],
   examples: `
@@ -43,7 +43,7 @@ Examples:
   async run(surroundings, given, [paths], { command }) {
     const options = filesNamed(paths, given, command);
     const { terminal } = surroundings;
-    const input = await loadInput(options, surroundings);
+    const input = await loadInput(options, surroundings, true);
     if (input.problems.length > 0 || options.output !== 'text') {
       // Readers of these two formats expect file names relative to the checkout.
       const isOfCheckout = options.output === 'github' || options.output === 'sarif';
@@ -59,7 +59,7 @@ Examples:
     for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
     if (input.file === undefined) {
       terminal.err.write(
-        'note: there is no configuration, so references to platforms and stores were not checked (pass --config FILE)\n',
+        'note: there is no configuration, so references to platforms and stores and spec.scopes.allow were not checked (pass --config FILE)\n',
       );
     }
   },

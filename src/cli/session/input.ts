@@ -1,4 +1,4 @@
-import { defaultSettings, operatorNames } from '../../configuration/configuration.ts';
+import { defaultSettings, foresightOf, operatorNames } from '../../configuration/configuration.ts';
 import { loadManifests } from '../../manifest/load.ts';
 import { nodeFileSystem, type ReadSources, readSources } from '../../manifest/read.ts';
 import { directCalls } from '../../manifest/system-calls.ts';
@@ -44,9 +44,10 @@ const VARIABLE_PREFIX = 'PORTOLAN_VAR_';
 
 /**
  * Reads configuration, variables and manifests, and checks them together.
+ * @param foresees also reports as faults what a plan would refuse whatever the platform says.
  * @throws PortolanError `invalid` when no manifests are named, or a named file cannot be read.
  */
-export async function loadInput(options: InputOptions, surroundings: Surroundings): Promise<Input> {
+export async function loadInput(options: InputOptions, surroundings: Surroundings, foresees = false): Promise<Input> {
   const operator = readConfiguration(options.config, surroundings);
   const paths = namedPaths(options, () => operator);
   const { variables, problems } = readVariables(options, surroundings);
@@ -61,6 +62,7 @@ export async function loadInput(options: InputOptions, surroundings: Surrounding
     variables,
     // A faulty configuration names nothing, so every reference to it would look like a fault.
     ...(isUsable ? { operator: operatorNames(operator.configuration) } : {}),
+    ...(isUsable && foresees ? { foresight: foresightOf(operator.configuration) } : {}),
     problems: [...operator.problems, ...problems, ...sources.problems],
   });
   return {

@@ -1,6 +1,6 @@
 import { ADDRESS, type FieldEffect, inBoth, LOCAL } from '../field-effects.ts';
 import type { KindDeclaration } from '../kind.ts';
-import { applicationIdentities } from './check.ts';
+import { applicationIdentities, foreseeApplication } from './check.ts';
 import { documentOf } from '../schema.ts';
 import { type ApplicationSpec, applicationSchema } from './spec.ts';
 
@@ -26,5 +26,6 @@ export const applicationDeclaration: KindDeclaration<ApplicationSpec> = {
     }),
   ],
   references: { 'spec.platform': 'Platform' },
+  foresee: foreseeApplication,
   identities: applicationIdentities,
 };

@@ -1,8 +1,8 @@
 import type { Resource } from '../../model/resource.ts';
 import { applicationOf } from '../application/check.ts';
 import type { ComponentSpec } from '../component/spec.ts';
-import type { Identity, OtherResources, SpecProblem } from '../kind.ts';
-import { repeats } from '../problems.ts';
+import type { Foresight, Identity, OtherResources, SpecProblem } from '../kind.ts';
+import { problemAt, repeats } from '../problems.ts';
 import { isPunycode } from './punycode.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
 import { protocolOf } from './steps.ts';
@@ -17,6 +17,38 @@ export function checkRule(resource: Resource<HttpGatewayRuleSpec>, set: OtherRes
     ...(component === undefined ? [] : componentProblems(spec, component)),
     ...duplicates(spec.extensions ?? [], 'spec.extensions', 'extension'),
     ...duplicates(spec.configuration?.setHeaders ?? [], 'spec.configuration.setHeaders', 'header'),
+  ];
+}
+
+/** Returns what a plan holds: a certificate that the server cannot look up, and a port that nothing can reach. */
+export function foreseeRule(
+  { spec }: Resource<HttpGatewayRuleSpec>,
+  set: OtherResources,
+  { isDocumented }: Foresight,
+): readonly SpecProblem[] {
+  const component = set.get(`Component/${spec.component}`)?.spec as ComponentSpec | undefined;
+  const port = component?.ports.find((entry) => entry.port === spec.port);
+  const platform = applicationOf(set, spec.application)?.platform;
+  const unreachable =
+    port?.inner === false && port.outer === undefined
+      ? problemAt(
+          'spec.port',
+          'rule/inner-closed',
+          `port ${spec.port} is closed inside: Component/${spec.component} says inner: false`,
+          'a port with inner access, because the platform opens outer access only where inner access is open',
+          `set inner: true for port ${spec.port} in Component/${spec.component}`,
+        )
+      : [];
+  if (spec.certificate === undefined || platform === undefined || !isDocumented(platform)) return unreachable;
+  const message = `the certificate is named ${JSON.stringify(spec.certificate)}, and Platform/${platform} has the dialect documented, which cannot list certificates`;
+  return [
+    ...unreachable,
+    ...problemAt(
+      'spec.certificate',
+      'rule/certificate-unlisted',
+      message,
+      'spec.certificateId, the number of the certificate',
+    ),
   ];
 }
 

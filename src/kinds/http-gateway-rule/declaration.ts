@@ -1,7 +1,7 @@
 import { ADDRESS, CREATION_ONLY, type DialectEffect, type FieldEffect, inBoth, LOCAL } from '../field-effects.ts';
 import { ruleFields } from './fields.ts';
 import type { KindDeclaration } from '../kind.ts';
-import { checkRule, ruleIdentities } from './check.ts';
+import { checkRule, foreseeRule, ruleIdentities } from './check.ts';
 import { documentOf } from '../schema.ts';
 import { type HttpGatewayRuleSpec, httpGatewayRuleSchema } from './spec.ts';
 
@@ -75,5 +75,6 @@ export const httpGatewayRuleDeclaration: KindDeclaration<HttpGatewayRuleSpec> = 
   ],
   references: { 'spec.application': 'Application', 'spec.component': 'Component' },
   check: checkRule,
+  foresee: foreseeRule,
   identities: ruleIdentities,
 };
