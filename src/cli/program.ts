@@ -16,7 +16,7 @@ import { withLiveRegion } from './terminal/live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './terminal/help.ts';
 import { setOption } from './session/options.ts';
 import { createRedaction, redacting } from './session/redaction.ts';
-import { showable, surroundingsOf, runWhileRead } from './session/surroundings.ts';
+import { fittingErrors, showable, surroundingsOf, runWhileRead } from './session/surroundings.ts';
 
 /** Describes a command, and loads its definition. */
 export interface CommandEntry {
@@ -181,10 +181,12 @@ export async function runProgram(words: readonly string[], around: ProcessSurrou
 /** Runs a command line without the options of the program itself. */
 async function runCommand(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
   const redaction = createRedaction();
+  const shown = guarded(withLiveRegion(showable(redacting(around.terminal, redaction), around.env)), around.env);
   const surroundings: Surroundings = {
     ...around,
     redaction,
-    ...guarded(withLiveRegion(showable(redacting(around.terminal, redaction), around.env)), around.env),
+    live: shown.live,
+    terminal: fittingErrors(shown.terminal),
     overrides: [],
     declarations: new Map(),
   };

@@ -35,7 +35,7 @@ export interface Declared {
   readonly references: readonly Reference[];
 }
 
-/** What is known beside the documents. */
+/** Holds the facts beside the documents. */
 interface Circumstances {
   /** `undefined` leaves references to the operator's documents unchecked. */
   readonly operator: OperatorNames | undefined;

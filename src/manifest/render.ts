@@ -1,6 +1,8 @@
 import measure from 'fast-string-truncated-width';
 import type { Problem } from '../model/problem.ts';
 
+type Excerpt = NonNullable<Problem['excerpt']>;
+
 const same = (text: string): string => text;
 const sgr =
   (code: string) =>
@@ -14,19 +16,28 @@ const coloured = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
  * Returns problems as text for people: position, line with the underlined part, expected value, hint, and a count at the end.
  * It escapes every control character of the input, so that no file can write to the terminal. It ends with a line break,
  * and is empty without problems.
+ * @param columns width of the terminal, to which quoted lines are cut; undefined: they are not cut.
  */
-export function renderProblems(problems: readonly Problem[], { color }: { readonly color: boolean }): string {
+export function renderProblems(
+  problems: readonly Problem[],
+  { color, columns }: { readonly color: boolean; readonly columns?: number | undefined },
+): string {
   if (problems.length === 0) return '';
   const palette = color ? coloured : plain;
   const files = new Set(problems.flatMap(({ position }) => (position.of === 'option' ? [] : position.file))).size;
   const where = files === 0 ? '' : ` in ${files} ${files === 1 ? 'file' : 'files'}`;
   const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}${where}`;
-  return `${problems.map((problem) => renderProblem(problem, palette)).join('\n')}\n${palette.strong(count)}\n`;
+  return `${problems.map((problem) => renderProblem(problem, palette, columns)).join('\n')}\n${palette.strong(count)}\n`;
 }
 
-function renderProblem(problem: Problem, { error, place, strong }: typeof plain): string {
-  const { code, position, resource, path, message, expected, hint, excerpt } = problem;
+function renderProblem(
+  problem: Problem,
+  { error, place, strong }: typeof plain,
+  columns = Number.POSITIVE_INFINITY,
+): string {
+  const { code, position, resource, path, message, expected, hint } = problem;
   const gutter = ' '.repeat(String(position.line).length);
+  const excerpt = problem.excerpt && around(problem.excerpt, columns - gutter.length - 3);
   const lines = position.of === 'option' ? '' : `:${position.line}:${position.column}`;
   const where = `${printable(position.file)}${lines}`;
   const what = [resource, path === '' ? undefined : path].filter((part) => part !== undefined).map(printable);
@@ -47,6 +58,20 @@ function renderProblem(problem: Problem, { error, place, strong }: typeof plain)
   if (expected !== undefined) text.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);
   if (hint !== undefined) text.push(`${gutter} = ${strong('hint')}: ${printable(hint)}`);
   return `${text.join('\n')}\n`;
+}
+
+/** Returns the part of a quoted line that has room, with the underlined text in it. */
+function around(excerpt: Excerpt, width: number): Excerpt {
+  const { line, caret, length } = excerpt;
+  const shownWidth = measure(printable(line)).width;
+  if (shownWidth <= width) return excerpt;
+  // Some characters are two columns wide.
+  const room = Math.max(8, Math.floor((width * line.length) / shownWidth));
+  const marked = Math.min(length, Math.ceil(room / 2));
+  const start = Math.max(0, Math.min(caret - Math.floor((room - marked) / 2), line.length - room));
+  const end = start + room;
+  const shown = `${start > 0 ? '…' : (line[0] ?? '')}${line.slice(start + 1, end - 1)}${end < line.length ? '…' : line.slice(end - 1, end)}`;
+  return { line: shown, caret: caret - start, length: marked };
 }
 
 /** Returns a text with control and bidirectional characters as `\u{1b}`. */

@@ -1,6 +1,6 @@
 import { kindName, type ResourceId } from '../model/ids.ts';
 
-/** A part of the files whose document is not known: its kind or its name could not be read. */
+/** Describes a part of the files whose document is not known: its kind or its name could not be read. */
 export interface UnreadPart {
   /** Undefined: it could be of any kind. */
   readonly kind: string | undefined;

@@ -92,7 +92,8 @@ export function hasChanges(document: PlanDocument): boolean {
   return summary.create + summary.update + summary.delete + summary.deferred > 0;
 }
 
-function summarize(scopes: readonly ScopePlan[]): PlanSummary {
+/** Counts the changes, holds and resources of plans. */
+export function summarize(scopes: readonly ScopePlan[]): PlanSummary {
   const actions = scopes.flatMap((scope) => scope.actions);
   const count = (verb: Action['verb']): number =>
     actions.filter((action) => action.verb === verb && action.continues === undefined).length;

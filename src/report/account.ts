@@ -3,7 +3,7 @@ import { commonCauses, namesOf } from '../plan/causes.ts';
 import type { EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { obstacles } from './headline.ts';
-import { type Paint, renderPlanText } from './text.ts';
+import { type Paint, type PlanStyle, renderPlanText } from './text.ts';
 import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/words.ts';
 
 /** Returns everything that needs attention: failures, skipped actions, holds and writes in doubt. Empty if there is none. */
@@ -127,8 +127,8 @@ function countFree({ deferred, holds }: EndedScope['remaining']): number {
 }
 
 /** Returns a plan and then its results, as `apply` prints them. */
-export function renderReportText({ plan, applied }: PlanReport, paint: Paint): string {
-  const text = renderPlanText(plan, paint);
+export function renderReportText({ plan, applied }: PlanReport, paint: Paint, style?: PlanStyle): string {
+  const text = renderPlanText(plan, paint, style);
   if (applied === undefined) return text;
   if (applied.outcomes.length === 0) return `${text}Nothing was sent.\n`;
   return `${text}\n${renderAccount(applied.outcomes, paint)}${renderVerdict(applied.outcomes, paint)}\n`;

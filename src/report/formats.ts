@@ -1,7 +1,7 @@
 import type { PlanReport } from '../plan/report.ts';
 import type { PositionOf } from './findings.ts';
 import { headline } from './headline.ts';
-import type { Paint } from './text.ts';
+import type { Paint, PlanStyle } from './text.ts';
 
 /** The output formats of a plan, and of a plan with its results. */
 export const PLAN_FORMATS = ['text', 'json', 'jsonl', 'yaml', 'markdown', 'github', 'sarif', 'junit', 'html'] as const;
@@ -14,13 +14,15 @@ export interface RenderContext {
   readonly version: string;
   /** The colours of `text`. */
   readonly paint: Paint;
+  /** The form of a plan as `text`. */
+  readonly style?: PlanStyle;
 }
 
 type Renderer = (report: PlanReport, context: RenderContext) => Promise<string>;
 
 /** Each renderer is loaded at its first use, so that a command which prints text does not load the others. */
 const RENDERERS: Readonly<Record<PlanFormat, Renderer>> = {
-  text: async (report, { paint }) => (await import('./account.ts')).renderReportText(report, paint),
+  text: async (report, { paint, style }) => (await import('./account.ts')).renderReportText(report, paint, style),
   json: async (report) => `${JSON.stringify((await import('../plan/report.ts')).reportDocument(report), null, 2)}\n`,
   jsonl: async (report, { version }) => (await import('./jsonl.ts')).renderJsonl(report, version),
   yaml: async (report) => (await import('./yaml.ts')).renderYaml(report),

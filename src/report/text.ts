@@ -12,11 +12,20 @@ export type Paint = (role: TextRole, text: string) => string;
 
 export const plainPaint: Paint = (_role, text) => text;
 
+/** Holds the form in which the plans of applications are shown, and a remark about it for readers. */
+export interface PlanStyle {
+  readonly scope: (scope: ScopePlan, paint: Paint) => string;
+  readonly hint?: string;
+}
+
+/** Shows every field. */
+export const FULL: PlanStyle = { scope: renderScope };
+
 /** Returns a plan for people: changes, causes, further effects, holds and how to release them. */
-export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint): string {
+export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint, style = FULL): string {
   const blocks = document.scopes
     .filter((scope) => scope.actions.length + scope.deferred.length + scope.holds.length + scope.notes.length > 0)
-    .map((scope) => [renderScope(scope, paint), ...ownDigest(document, scope, paint)].join('\n'));
+    .map((scope) => [style.scope(scope, paint), ...ownDigest(document, scope, paint)].join('\n'));
   for (const { applications, code, message, remedy } of commonCauses(document.unobserved)) {
     const it = applications.length === 1 ? 'it' : 'them';
     blocks.push(
@@ -42,7 +51,8 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
     blocks.push(
       paint('dim', 'No ledger: ownership and causes of changes are unknown, so nothing is held because of them.'),
     );
-  blocks.push(renderSummary(document, paint));
+  const hint = style.hint === undefined ? [] : [paint('dim', style.hint)];
+  blocks.push([...hint, renderSummary(document, paint)].join('\n'));
   return `${blocks.join('\n\n')}\n`;
 }
 

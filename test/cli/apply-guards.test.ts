@@ -233,7 +233,7 @@ test('without a terminal and without --yes nothing is sent, and the flag to pass
 
   const no = collectingTerminal({ isTerminal: true, answers: ['n'] });
   expect((await runHere(args, { env: scene.env, clock: scene.clock, terminal: no.terminal })).code).toBe(0);
-  expect(no.text.err).toContain('Apply 3 actions? [y/N]');
+  expect(no.text.err).toContain('Apply 3 changes? [y/N]');
   expect(no.text.err).toContain('Nothing was changed.');
   expect(scene.traffic().writes).toEqual([]);
 

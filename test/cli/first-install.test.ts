@@ -62,7 +62,7 @@ test('a person on a terminal is shown what is not known, and asked', async () =>
   const { surroundingsFor } = await import('./running.ts');
   expect(await runProgram(args, surroundingsFor(asked.terminal, { env: scene.env, clock: scene.clock }))).toBe(0);
   expect(asked.text.out).toMatch(/this ledger has never recorded the application/);
-  expect(asked.text.err).toContain('Apply 1 action? [y/N]');
+  expect(asked.text.err).toContain('Apply 1 change? [y/N]');
   expect(installs(scene)).toBe(1);
 });
 

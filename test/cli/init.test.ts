@@ -255,7 +255,7 @@ test('a platform that refuses the token is told of once, and the token is not sh
   const answers = [sandbox.url, '', 'team-a', 'region-1', '42', ''];
   const run = await interviewed(folderOf({}), answers, [], { PORTOLAN_TOKEN: token });
   expect(run).toMatchObject({ code: 0, unused: 0 });
-  expect(run.err.match(/the platform cannot be read: .*401/g)).toHaveLength(1);
+  expect(run.err.replaceAll(/\n\s*/g, ' ').match(/the platform cannot be read: .*?401/g)).toHaveLength(1);
   expect(run.out + run.err).not.toContain(token);
 });
 

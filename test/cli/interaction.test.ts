@@ -88,7 +88,7 @@ test('several applications are a line each below a summary, as far as there is r
   progress.rest('blog');
   progress.rest('wiki');
   progress.rest('zoo');
-  expect(screen.lines).toEqual(['wait until 12:01:00Z (in 1m)  it must run']);
+  expect(screen.lines).toEqual(['apply: 2 of 9 done, wait until 12:01:00Z (in 1m)  it must run']);
   progress.clear();
   await clock.sleep(10_000);
   expect(screen.lines).toEqual(['']);

@@ -168,7 +168,7 @@ test('apply in a format for programs asks nothing blindly: the plan stands above
   const { terminal, text } = collectingTerminal({ isTerminal: true, answers: ['n'] });
   const args = ['apply', ...scene.options, '--ledger', scene.ledgerFile, '-o', 'json'];
   expect(await runHere(args, { terminal, env: scene.env, clock: scene.clock }).then(({ code }) => code)).toBe(0);
-  expect(text.err).toMatch(/Plan: 2 to create, 1 to change[^]*Apply \d actions\?/);
+  expect(text.err).toMatch(/Plan: 2 to create, 1 to change[^]*Apply \d changes\?/);
   expect(text.err).toContain('Nothing was changed.');
   expect(JSON.parse(text.out)).toMatchObject({ formatVersion: 1, summary: { create: 2 } });
   expect(scene.traffic().writes).toEqual([]);

@@ -1,6 +1,7 @@
 import type { ActionResult } from '../../plan/result.ts';
 import type { ApplyEvent, WorldHooks } from '../../reconcile/apply/world.ts';
 import type { Action } from '../../model/plan.ts';
+import { isOwnChange } from '../../plan/words.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { shortDuration } from '../terminal/age.ts';
@@ -13,8 +14,8 @@ import { count } from '../terminal/text.ts';
 
 export interface ApplyHooksOptions {
   readonly progress: Progress;
-  /** Number of actions of all plans. Actions found later are added. */
-  readonly total: number;
+  /** The changes that were shown and approved, as `changeKey`. */
+  readonly approved: ReadonlySet<string>;
   readonly failFast: boolean;
   /** Returns the application of a scope. */
   readonly laneOf: (scope: string) => string;
@@ -23,27 +24,39 @@ export interface ApplyHooksOptions {
   readonly lines: LiveLines | undefined;
 }
 
+/** Identifies a change of a run. */
+export function changeKey(scope: string, { id }: Pick<Action, 'id'>): string {
+  return `${scope} ${id}`;
+}
+
 /** Returns hooks that report each action's start, outcome and duration, and that stop the run on a signal or failure. */
-export function applyHooks({ progress, total, failFast, laneOf, surroundings, lines }: ApplyHooksOptions): WorldHooks {
+export function applyHooks({
+  progress,
+  approved,
+  failFast,
+  laneOf,
+  surroundings,
+  lines,
+}: ApplyHooksOptions): WorldHooks {
   const { clock, env, signal } = surroundings;
   const { marks } = glyphsFor(env);
-  const begun = new Map<string, { readonly nth: number; readonly atMs: MonotonicMs }>();
-  let nth = 0;
+  const begunMs = new Map<string, MonotonicMs>();
+  const tally = new Tally(approved);
   const ended = { done: 0, failed: 0, 'in-doubt': 0, skipped: 0 } satisfies Record<ActionResult['status'], number>;
   const label = (action: Action): string => `${action.resource}: ${action.summary}`;
-  const of = (at: number): string => `${at}/${Math.max(total, nth)}`;
+
+  const showTally = (): void => progress.tally(`apply: ${tally.text}${troubleOf(ended)}`);
 
   function finished({ action, scope, result }: Extract<ApplyEvent, { type: 'finished' }>): void {
-    const start = begun.get(`${scope} ${action.id}`);
+    const key = changeKey(scope, action);
+    const startMs = begunMs.get(key);
     ended[result.status] += 1;
-    // This action was counted as done when the platform accepted it.
-    if (result.status === 'failed' && result.reason.type === 'not-taken') ended.done -= 1;
-    const tookMs = start === undefined ? 0 : clock.monotonic() - start.atMs;
-    const facts = [...(start === undefined ? [] : [of(start.nth)]), ...(tookMs < 1000 ? [] : [shortDuration(tookMs)])];
+    const tookMs = startMs === undefined ? 0 : clock.monotonic() - startMs;
+    const facts = [...tally.finish(key, action), ...(tookMs < 1000 ? [] : [shortDuration(tookMs)])];
     progress.line(
       `${marks[MARKS[result.status]]} ${label(action)}${facts.length === 0 ? '' : `  (${facts.join(', ')})`}`,
     );
-    progress.tally(tallyOf(ended, Math.max(total, nth)));
+    showTally();
     progress.at(laneOf(scope), 'observing the result');
   }
 
@@ -54,9 +67,9 @@ export function applyHooks({ progress, total, failFast, laneOf, surroundings, li
       lines?.emit(event);
       switch (event.type) {
         case 'started':
-          nth += 1;
-          begun.set(`${event.scope} ${event.action.id}`, { nth, atMs: clock.monotonic() });
-          return progress.at(laneOf(event.scope), `apply ${of(nth)}  ${label(event.action)}`);
+          begunMs.set(changeKey(event.scope, event.action), clock.monotonic());
+          showTally();
+          return progress.at(laneOf(event.scope), label(event.action));
         case 'finished':
           return finished(event);
         case 'resolved':
@@ -77,12 +90,39 @@ const MARKS: Readonly<Record<ActionResult['status'], Mark>> = {
   skipped: 'skipped',
 };
 
-function tallyOf(ended: Readonly<Record<ActionResult['status'], number>>, total: number): string {
-  const trouble = [
-    ...(ended.failed > 0 ? [`, ${ended.failed} failed`] : []),
-    ...(ended['in-doubt'] > 0 ? [`, ${ended['in-doubt']} in doubt`] : []),
-  ];
-  return `apply: ${ended.done} of ${total} done${trouble.join('')}`;
+function troubleOf(ended: Readonly<Record<ActionResult['status'], number>>): string {
+  const failed = ended.failed > 0 ? `, ${ended.failed} failed` : '';
+  return ended['in-doubt'] > 0 ? `${failed}, ${ended['in-doubt']} in doubt` : failed;
+}
+
+/**
+ * Counts finished changes, each once, so that the number only grows. Its total is the number of approved changes; those of
+ * pending resources were not known then, and are counted beside it.
+ */
+class Tally {
+  readonly #approved: ReadonlySet<string>;
+  readonly #finished = new Set<string>();
+  readonly #pending = new Set<string>();
+
+  constructor(approved: ReadonlySet<string>) {
+    this.#approved = approved;
+  }
+
+  /** Counts a change. @returns its number, for its line; nothing for the completion of another change. */
+  finish(key: string, action: Action): readonly string[] {
+    if (!isOwnChange(action)) return [];
+    if (!this.#approved.has(key)) {
+      this.#pending.add(key);
+      return [`+${this.#pending.size} pending`];
+    }
+    this.#finished.add(key);
+    return [`${this.#finished.size}/${this.#approved.size}`];
+  }
+
+  get text(): string {
+    const pending = this.#pending.size === 0 ? '' : `, and ${count(this.#pending.size, 'pending change')}`;
+    return `${this.#finished.size} of ${this.#approved.size} finished${pending}`;
+  }
 }
 
 /** Returns the duration and the number of requests of a run. It goes to standard error: it is not part of the result. */

@@ -4,11 +4,10 @@ import { cameUp } from '../../plan/words.ts';
 import type { Applied, EndedScope, ScopeResult } from '../../plan/report.ts';
 import type { Outcome } from '../../reconcile/outcome.ts';
 import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
-import { paintFor, planExitCode, worstOf } from '../session/plan-view.ts';
+import { type CompactFlag, planExitCode, planTextFor, worstOf } from '../session/plan-view.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { Judgement } from '../../plan/agreement.ts';
 import type { PlanDocument } from '../../plan/document.ts';
-import { renderPlanText } from '../../report/text.ts';
 import type { Surroundings } from '../session/command.ts';
 import { type Agreement, refusalFacts, reportRefusal, writeDifference } from './saved/agreed.ts';
 
@@ -61,7 +60,7 @@ function endedCodes(outcome: EndedScope): ExitCode[] {
 }
 
 /** Holds what an apply needs to end without sending a request. */
-export interface Ending {
+export interface Ending extends CompactFlag {
   readonly plan: PlanDocument;
   readonly agreement: Agreement;
   /** True for text output, which is written as soon as it is known. */
@@ -73,14 +72,14 @@ export interface Ending {
 /** Reports why no request is sent for any application. @returns the exit code. */
 export function endUnsent(
   verdict: Exclude<Judgement, { type: 'go' }>,
-  { plan, agreement, isText, end }: Ending,
+  { plan, agreement, isText, compact, end }: Ending,
   surroundings: Surroundings,
 ): Promise<ExitCode> {
   const { out } = surroundings.terminal;
   switch (verdict.type) {
     case 'unknown': {
       const exitCode = planExitCode(plan, false);
-      if (isText) out.write(`${renderPlanText(plan, paintFor(out))}Nothing was sent.\n`);
+      if (isText) out.write(`${planTextFor(plan, { compact }, out)}Nothing was sent.\n`);
       return end({ exitCode, outcomes: [] }, exitCode);
     }
     case 'nothing-left':
@@ -88,7 +87,7 @@ export function endUnsent(
       return end({ exitCode: EXIT.ok, outcomes: [] }, EXIT.ok);
     case 'refused': {
       if (isText && verdict.refusal.code === 'plan/stale') writeDifference(verdict.refusal, plan, surroundings);
-      else if (isText) out.write(renderPlanText(plan, paintFor(out)));
+      else if (isText) out.write(planTextFor(plan, { compact }, out));
       const exitCode = reportRefusal(verdict.refusal, agreement, surroundings);
       return end({ exitCode, outcomes: [], refused: refusalFacts(verdict.refusal, agreement) }, exitCode);
     }

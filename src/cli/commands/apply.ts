@@ -3,12 +3,12 @@ import { silentHooks } from '../../reconcile/apply/world.ts';
 import PQueue from 'p-queue';
 import { scopeKey } from '../../model/ids.ts';
 import { renderAccount, renderVerdict } from '../../report/account.ts';
-import { renderPlanText } from '../../report/text.ts';
 import type { Outcome } from '../../reconcile/outcome.ts';
 import { agreedPlan, interactive } from '../../reconcile/policies/interactive.ts';
+import { isOwnChange } from '../../plan/words.ts';
 import { reconcile } from '../../reconcile/reconcile.ts';
 import type { Survey } from '../../reconcile/survey.ts';
-import { applyHooks, renderEffort } from './apply-progress.ts';
+import { applyHooks, changeKey, renderEffort } from './apply-progress.ts';
 import { applyExitCode, type Ending, endUnsent, scopeResult } from './apply-report.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { confirm } from '../terminal/terminal.ts';
@@ -25,7 +25,7 @@ import {
   type PlanOptions,
 } from '../session/planning-options.ts';
 import { openOutputs, type Outputs } from '../session/outputs.ts';
-import { paintFor, planExitCode } from '../session/plan-view.ts';
+import { paintFor, planExitCode, planTextFor } from '../session/plan-view.ts';
 import { Progress } from '../terminal/progress.ts';
 import { type Agreement, isAgreedTo, judge, reportRefusal, withAgreed, writeDifference } from './saved/agreed.ts';
 import { checkFlagsBeside, flagsOf } from './saved/flags.ts';
@@ -188,24 +188,25 @@ export async function apply(run: ApplyRun): Promise<ExitCode> {
     return outputs.keep({ plan, applied }, session.input.desired, exitCode);
   };
   const verdict = await judge(plan, agreement, session);
-  const ending = { plan, agreement, isText, end };
+  const ending = { plan, agreement, isText, compact: options.compact, end };
   if (verdict.type !== 'go') return endUnsent(verdict, ending, session.surroundings);
   // A guard that refuses the whole run holds every application: a run is not applied in part.
   if (survey.isRefused) return endUnsent({ type: 'unknown' }, ending, session.surroundings);
-  if (isText) out.write(renderPlanText(plan, paintFor(out)));
+  if (isText) out.write(planTextFor(plan, options, out));
   lines?.plan(plan);
   const sendable = survey.prepared.filter(({ refusals }) => refusals.length === 0);
-  const actions = sendable.reduce((sum, prepared) => sum + prepared.plan.actions.length, 0);
+  const approved = changesOf(sendable);
+  const { size: actions } = approved;
   if (actions > 0 && options.yes !== true) {
     // The question needs a plan on the screen.
-    if (!isText && terminal.ask !== undefined) err.write(renderPlanText(plan, paintFor(err)));
-    if (!(await confirm(terminal, `Apply ${count(actions, 'action')}?`, '--yes'))) {
+    if (!isText && terminal.ask !== undefined) err.write(planTextFor(plan, options, err));
+    if (!(await confirm(terminal, questionOf(actions, sendable), '--yes'))) {
       err.write('Nothing was changed.\n');
       return end(undefined, EXIT.ok);
     }
   }
   await acceptInput(session);
-  const passes = await applyAll(run, survey, progress, actions, lines);
+  const passes = await applyAll(run, survey, progress, approved, lines);
   await allowLostRemovals(session, survey);
   const outcomes = passes.map(scopeResult);
   const exitCode = applyExitCode(outcomes, signal.aborted);
@@ -232,7 +233,7 @@ async function surveyAfterWaiting(
 ): Promise<Survey> {
   const { surroundings } = session;
   const { clock, signal } = surroundings;
-  const hooks = applyHooks({ progress, total: 0, failFast: false, laneOf: () => '', surroundings, lines });
+  const hooks = applyHooks({ progress, approved: new Set(), failFast: false, laneOf: () => '', surroundings, lines });
   for (;;) {
     const observed = await surveyAll(session, hooks);
     const survey = undo?.checked(observed) ?? observed;
@@ -248,21 +249,35 @@ async function surveyAfterWaiting(
   }
 }
 
-/** Applies every plan of the survey, several applications at once. @param actions number of confirmed actions. */
+/** Returns the changes of plans, as `changeKey`. */
+function changesOf(prepared: Survey['prepared']): ReadonlySet<string> {
+  return new Set(
+    prepared.flatMap(({ scope, plan }) =>
+      plan.actions.filter(isOwnChange).map((action) => changeKey(scopeKey(scope), action)),
+    ),
+  );
+}
+
+/** Pending resources are named, because their changes are not known yet and come on top. */
+function questionOf(changes: number, prepared: Survey['prepared']): string {
+  const pending = prepared.reduce((sum, { plan }) => sum + plan.deferred.length, 0);
+  const then = pending === 0 ? '' : `, then the changes of ${count(pending, 'pending resource')}`;
+  return `Apply ${count(changes, 'change')}${then}?`;
+}
+
+/** Applies every plan of the survey, several applications at once. @param approved the confirmed changes. */
 async function applyAll(
   { options, agreement, session, undo }: ApplyRun,
   survey: Survey,
   progress: Progress,
-  actions: number,
+  approved: ReadonlySet<string>,
   lines: LiveLines | undefined,
 ): Promise<readonly Outcome[]> {
   const { surroundings } = session;
   const lanes = new Map(survey.prepared.map(({ scope, work }) => [scopeKey(scope), work.application.name]));
   const laneOf = (scope: string): string => lanes.get(scope) ?? scope;
   const failFast = options.failFast === true;
-  // Each deferred resource becomes at least one more action after its install.
-  const deferred = survey.prepared.reduce((sum, { plan }) => sum + plan.deferred.length, 0);
-  const hooks = applyHooks({ progress, total: actions + deferred, failFast, laneOf, surroundings, lines });
+  const hooks = applyHooks({ progress, approved, failFast, laneOf, surroundings, lines });
   const outcomes: Outcome[] = survey.errors.map(({ application, error }) => ({
     type: 'unobserved',
     application: application as Outcome['application'],

@@ -1,6 +1,7 @@
 import { type Formatting, formatFile } from '../../manifest/format.ts';
 import { nodeFileSystem, readSources } from '../../manifest/read.ts';
 import { renderProblems } from '../../manifest/render.ts';
+import { screenOf } from '../session/problems.ts';
 import { directCalls } from '../../manifest/system-calls.ts';
 import type { SourceFile } from '../../manifest/text.ts';
 import type { Problem } from '../../model/problem.ts';
@@ -56,7 +57,7 @@ Examples:
       else if (await handle(file, formatting, options, terminal)) amiss += 1;
     }
     if (problems.length > 0) {
-      terminal.err.write(own(terminal.err, renderProblems(problems, { color: terminal.err.color })));
+      terminal.err.write(own(terminal.err, renderProblems(problems, screenOf(terminal.err))));
       terminal.err.write('Files with faults were not changed.\n');
       return EXIT.invalid;
     }

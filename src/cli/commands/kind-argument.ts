@@ -3,6 +3,7 @@ import { didYouMean } from '../../manifest/suggest.ts';
 import { invalidInput } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { renderTable } from '../terminal/table.ts';
+import type { Output } from '../terminal/terminal.ts';
 import { sentences } from '../terminal/text.ts';
 
 /**
@@ -27,9 +28,9 @@ function plain(word: string): string {
 }
 
 /** Formats the kinds as a table, with the file that contains each. */
-export function kindsTable(kinds: Declarations): string {
+export function kindsTable(kinds: Declarations, out: Output): string {
   const rows = [...kinds.values()].map((one) => [one.kind, placeOf(one.trust), one.specSchema.description]);
-  return renderTable(['kind', 'location', 'description'], rows);
+  return renderTable(['kind', 'location', 'description'], rows, out);
 }
 
 /** Returns where documents of a kind are written. */

@@ -4,6 +4,7 @@ import { EXIT } from '../session/exit-codes.ts';
 import { addLogOptions, configOption, outputOption, platformOption } from '../session/options.ts';
 import { regionStatusWord, takesChanges } from './region-status.ts';
 import { renderTable } from '../terminal/table.ts';
+import type { Output } from '../terminal/terminal.ts';
 import { readConfiguration } from '../session/configuration.ts';
 import { withPlatforms } from '../session/platforms.ts';
 
@@ -35,7 +36,8 @@ Examples:
         ),
       );
       const rows = found.flat();
-      surroundings.terminal.out.write(options.output === 'json' ? json(rows) : table(rows, names.length > 1));
+      const { out } = surroundings.terminal;
+      out.write(options.output === 'json' ? json(rows) : table(rows, names.length > 1, out));
       return EXIT.ok;
     });
   },
@@ -46,7 +48,7 @@ interface Row {
   readonly region: Region;
 }
 
-function table(rows: readonly Row[], severalPlatforms: boolean): string {
+function table(rows: readonly Row[], severalPlatforms: boolean, out: Output): string {
   if (rows.length === 0) return 'The platform lists no region.\n';
   const headers = ['name', 'alias', 'status', 'http domain', 'tcp domain'];
   const cells = rows.map(({ platform, region }) => [
@@ -57,7 +59,7 @@ function table(rows: readonly Row[], severalPlatforms: boolean): string {
     region.httpDomain ?? undefined,
     region.tcpDomain ?? undefined,
   ]);
-  return renderTable(severalPlatforms ? ['platform', ...headers] : headers, cells);
+  return renderTable(severalPlatforms ? ['platform', ...headers] : headers, cells, out);
 }
 
 function json(rows: readonly Row[]): string {

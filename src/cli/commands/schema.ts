@@ -31,7 +31,9 @@ In an editor with yaml-language-server, the first line of a manifest names its s
     ),
   async run({ terminal, declarations }, _options, [kind]) {
     terminal.out.write(
-      kind === undefined ? kindsTable(declarations) : `${JSON.stringify(schemaOf(declarations, kind), null, 2)}\n`,
+      kind === undefined
+        ? kindsTable(declarations, terminal.out)
+        : `${JSON.stringify(schemaOf(declarations, kind), null, 2)}\n`,
     );
   },
 });

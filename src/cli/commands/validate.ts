@@ -49,7 +49,7 @@ Examples:
       const isOfCheckout = options.output === 'github' || options.output === 'sarif';
       const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
       const { out } = terminal;
-      const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out.color);
+      const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out);
       out.write(options.output === 'text' ? own(out, text) : text);
     }
     warnMisnamed(input.misnamed, terminal);

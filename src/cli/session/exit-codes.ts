@@ -3,7 +3,7 @@ import { type Disposition, PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import { own } from '../terminal/guarded.ts';
 import type { Terminal } from '../terminal/terminal.ts';
-import { FaultyInput } from './problems.ts';
+import { FaultyInput, screenOf } from './problems.ts';
 
 /** Holds the exit codes of the program; the table is in README.md. */
 export const EXIT = {
@@ -79,7 +79,7 @@ export function reportError(
   }
   if (error instanceof FaultyInput) {
     const { err } = terminal;
-    err.write(`${own(err, renderProblems(error.problems, { color: err.color }))}Nothing was done.\n`);
+    err.write(`${own(err, renderProblems(error.problems, screenOf(err)))}Nothing was done.\n`);
     return EXIT.invalid;
   }
   if (error instanceof PortolanError) {

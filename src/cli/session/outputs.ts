@@ -9,15 +9,16 @@ import { PLAN_FORMATS, type PlanFormat, renderReport } from '../../report/format
 import { plainPaint } from '../../report/text.ts';
 import type { PlanReport } from '../../plan/report.ts';
 import { safeOutput } from '../terminal/guarded.ts';
+import type { Output } from '../terminal/terminal.ts';
 import type { Surroundings } from './command.ts';
 import { type ExitCode, reportError } from './exit-codes.ts';
-import { paintFor, worstOf } from './plan-view.ts';
+import { type CompactFlag, paintFor, styleFor, worstOf } from './plan-view.ts';
 import { FaultyInput, type ProblemFormat, renderProblemsAs } from './problems.ts';
 import type { Redaction } from './redaction.ts';
 import { checkWritable, writeWholeFile } from './files.ts';
 
 /** Holds the format of a plan, and the files that it is also written to. */
-export interface OutputOptions {
+export interface OutputOptions extends CompactFlag {
   readonly output: PlanFormat;
   readonly out?: readonly string[] | undefined;
   /** Another file that the same command writes. */
@@ -78,16 +79,17 @@ export interface Outputs {
  * Checks that every file of `--out` can be written, before anything else is done.
  * @throws PortolanError `invalid` where one cannot.
  */
-export function openOutputs({ output, out = [], save }: OutputOptions, surroundings: Surroundings): Outputs {
+export function openOutputs({ output, out = [], save, compact }: OutputOptions, surroundings: Surroundings): Outputs {
   const files = out.map(outFile);
   refuseTwice([...(save === undefined ? [] : [save]), ...files.map(({ path }) => path)]);
   for (const { path } of files) checkWritable(path);
   const { terminal, redaction } = surroundings;
-  const rendered = (report: PlanReport, format: PlanFormat, desired: DesiredState, paint = plainPaint) =>
+  const rendered = (report: PlanReport, format: PlanFormat, desired: DesiredState, screen?: Output) =>
     renderReport(withoutSecrets(report, redaction), format, {
       positionOf: positionsOf(desired),
       version: packageFile.version,
-      paint,
+      paint: screen === undefined ? plainPaint : paintFor(screen),
+      style: styleFor(report.plan, { compact }, screen),
     });
   const refuse = async (problems: readonly Problem[]): Promise<void> => {
     const shown = problems.map(atCheckout);
@@ -102,7 +104,7 @@ export function openOutputs({ output, out = [], save }: OutputOptions, surroundi
   return {
     format: output,
     async show(report, desired) {
-      terminal.out.write(await rendered(report, output, desired, paintFor(terminal.out)));
+      terminal.out.write(await rendered(report, output, desired, terminal.out));
     },
     async keep(report, desired, exitCode) {
       const codes = [exitCode];

@@ -1,9 +1,11 @@
 import { styleText } from 'node:util';
 import { hasChanges, type PlanDocument } from '../../plan/document.ts';
-import type { Paint, TextRole } from '../../report/text.ts';
+import { compactStyle, isLong } from '../../report/compact.ts';
+import { FULL, type Paint, type PlanStyle, renderPlanText, type TextRole } from '../../report/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
 import { own } from '../terminal/guarded.ts';
 import type { Output } from '../terminal/terminal.ts';
+import { fit } from '../terminal/text.ts';
 
 const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {
   create: 'green',
@@ -25,6 +27,23 @@ export function paintFor(output: Output): Paint {
     const [begin = '', end = ''] = styleText(STYLES[role], TEXT, { validateStream: false }).split(TEXT);
     return `${own(output, begin)}${text}${own(output, end)}`;
   };
+}
+
+/** `--compact` and `--no-compact`; undefined: neither is given. */
+export interface CompactFlag {
+  readonly compact?: boolean | undefined;
+}
+
+/** Returns how a plan is shown: on a terminal, a long one in compact form. A program gets all of it, unless a flag says otherwise. */
+export function styleFor(plan: PlanDocument, { compact }: CompactFlag, output?: Output): PlanStyle {
+  const isTerminal = output?.isTerminal === true;
+  if (!(compact ?? (isTerminal && isLong(plan)))) return FULL;
+  return compactStyle((line) => (isTerminal ? fit(line, output.columns) : line));
+}
+
+/** Returns a plan for people, as `output` can show it. */
+export function planTextFor(plan: PlanDocument, flag: CompactFlag, output: Output): string {
+  return renderPlanText(plan, paintFor(output), styleFor(plan, flag, output));
 }
 
 /** Returns the exit code of a plan that is only shown. */

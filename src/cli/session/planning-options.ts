@@ -79,6 +79,8 @@ export const expectOption = () =>
 /** Adds the options that permit and limit changes, the same for `plan` and `apply`. */
 export function addPlanningOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
   const permitted = command
+    .option('--compact', 'text with one line for each change (default: on a terminal, from 51 changes)')
+    .option('--no-compact', 'text with all fields, values and remedies')
     .addOption(expectOption())
     .option('--target <resource>', 'only this Kind/name; may be repeated; never prunes', collect)
     .option('--prune', 'also remove owned resources that were removed from git; without it, nothing is removed')

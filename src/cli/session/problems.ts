@@ -3,6 +3,7 @@ import { renderProblems, renderProblemsJson } from '../../manifest/render.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Problem } from '../../model/problem.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import type { Output } from '../terminal/terminal.ts';
 import { count } from '../terminal/text.ts';
 
 /** Lists the formats of problems where they are the result of a command. */
@@ -24,6 +25,11 @@ export class FaultyInput extends PortolanError {
   }
 }
 
+/** Returns what `renderProblems` needs to know of an output. */
+export function screenOf({ color, isTerminal, columns }: Output) {
+  return { color, columns: isTerminal ? columns : undefined };
+}
+
 /** @throws FaultyInput where there are problems. */
 export function refuseFaults(problems: readonly Problem[]): void {
   if (problems.length > 0) throw new FaultyInput(problems);
@@ -38,11 +44,11 @@ export async function renderProblemsAs(
   format: ProblemFormat,
   problems: readonly Problem[],
   resources: readonly string[],
-  color = false,
+  output?: Output,
 ): Promise<string> {
   switch (format) {
     case 'text':
-      return renderProblems(problems, { color });
+      return renderProblems(problems, output === undefined ? { color: false } : screenOf(output));
     case 'json':
       return renderProblemsJson(problems);
     case 'github': {

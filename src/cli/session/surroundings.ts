@@ -2,6 +2,7 @@ import type { CommandUnknownOpts } from '@commander-js/extra-typings';
 import type { CommandDefinition, ProcessSurroundings, Surroundings } from './command.ts';
 import { inAscii, speaksUtf8 } from '../terminal/drawing/glyphs.ts';
 import { EXIT, type ExitCode } from './exit-codes.ts';
+import { fitText, fitting } from '../terminal/fitting.ts';
 import { withoutCommands } from '../terminal/guarded.ts';
 import { type Terminal, writingTo } from '../terminal/terminal.ts';
 
@@ -35,6 +36,17 @@ export async function runWhileRead(
   }
 }
 
+/** Returns the terminal with lines of standard error that fit it: they are for people. */
+export function fittingErrors(terminal: Terminal): Terminal {
+  const { err, ask } = terminal;
+  if (!err.isTerminal) return terminal;
+  return {
+    ...terminal,
+    err: fitting(err),
+    ...(ask === undefined ? {} : { ask: (question) => ask(fitText(question, err.columns)) }),
+  };
+}
+
 /**
  * Returns the terminal with our own symbols of standard error spelled in ASCII where it cannot show them: it is for
  * people.
@@ -44,7 +56,7 @@ export function showable(terminal: Terminal, env: ProcessSurroundings['env']): T
   return { ...terminal, err: writingTo(terminal.err, (text) => terminal.err.write(inAscii(text))) };
 }
 
-/** Spells symbols of standard output in ASCII too, unless a program reads it. */
+/** Spells symbols of standard output in ASCII too, and breaks long lines on a terminal, unless a program reads it. */
 function asText(
   command: CommandUnknownOpts,
   { isData }: CommandDefinition,
@@ -53,7 +65,8 @@ function asText(
   const format: unknown = command.opts()['output'] ?? 'text';
   if (isData === true || format !== 'text') return { terminal };
   const shown = speaksUtf8(env) ? (text: string) => text : inAscii;
-  const write = (text: string): void => terminal.out.write(withoutCommands(shown(text), env));
+  const out = fitting(terminal.out);
+  const write = (text: string): void => out.write(withoutCommands(shown(text), env));
   return { terminal: { ...terminal, out: writingTo(terminal.out, write) } };
 }
 

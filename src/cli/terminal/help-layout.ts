@@ -101,7 +101,7 @@ function example(line: string, width: number): string[] {
 }
 
 /** Breaks a command line before an option or a pipe, or else before any word; never within quotes. */
-function continued(command: string, width: number, hanging: string): string[] {
+export function continued(command: string, width: number, hanging: string): string[] {
   const words = [...command.trim().matchAll(/(?:'[^']*'|"[^"]*"|\S)+/g)].map(([word]) => word);
   const groups: string[] = [];
   for (const word of words) {

@@ -12,7 +12,7 @@ const GROUPS = {
   'Configuration and ledger:': ['config', 'set', 'platform', 'ledger'],
   'Running controller:': ['server', 'token-file'],
   'Limits to override:': ['max-share', 'max-prunes', 'allow-empty', 'allow-shrunk', 'allow-rewind', 'ignore-windows'],
-  'Output:': ['output', 'detailed-exitcode', 'log-level', 'log-format'],
+  'Output:': ['output', 'compact', 'no-compact', 'detailed-exitcode', 'log-level', 'log-format'],
 };
 
 /** If the column of descriptions would be narrower, each description goes below its term. */

@@ -92,10 +92,11 @@ export class Progress {
     const lanes = [...this.#lanes];
     const [first, second] = lanes;
     if (first === undefined) return [];
-    if (second === undefined) return [activityLine(first[1], clock)];
+    const tally = this.#tally === '' ? '' : `${this.#tally}, `;
+    if (second === undefined) return [`${tally}${activityLine(first[1], clock)}`];
     const waiting = lanes.filter(([, { untilMs }]) => untilMs !== undefined).length;
     const underWay = `${count(lanes.length, 'application')} under way${waiting > 0 ? `, ${waiting} of them waiting` : ''}`;
-    const head = `${this.#tally === '' ? '' : `${this.#tally}, `}${underWay}  ${shortDuration(clock.monotonic() - this.#startedMs)}`;
+    const head = `${tally}${underWay}  ${shortDuration(clock.monotonic() - this.#startedMs)}`;
     if (live.rows < 3) return [head];
     const room = live.rows - 1;
     const shown = lanes.length > room ? lanes.slice(0, room - 1) : lanes;

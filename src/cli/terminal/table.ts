@@ -1,4 +1,5 @@
 import { safeLine } from '../../model/text.ts';
+import type { Output } from './terminal.ts';
 import { displayWidth, fit, fitted, textOfLines, wrap } from './text.ts';
 
 const GAP = '   ';
@@ -6,12 +7,79 @@ const GAP = '   ';
 /**
  * Formats a table as kubectl does: upper-case headers, no lines, aligned by display width.
  * @param rows cells as text; `undefined` and `""` are shown as `-`, so that no column of a line is empty for `awk`.
+ * @param out where the table is shown. It fits a terminal: a last column with sentences is wrapped, and other columns for which
+ * there is no room go below their line. Nothing is cut. Absent: the table may have any width.
  * @returns lines, each with a line feed.
  */
-export function renderTable(headers: readonly string[], rows: readonly (readonly (string | undefined)[])[]): string {
+export function renderTable(
+  headers: readonly string[],
+  rows: readonly (readonly (string | undefined)[])[],
+  out?: Pick<Output, 'isTerminal' | 'columns'>,
+): string {
   const columns = headers.map((title) => ({ title }));
-  return textOfLines(tableLines(columns, rows));
+  const lines = tableLines(columns, rows);
+  const fits = out?.isTerminal !== true || Math.max(...lines.map(displayWidth)) <= out.columns;
+  return textOfLines(fits ? lines : fittedLines(columns, rows, out.columns));
 }
+
+/** Less room than this is too narrow for a column of sentences. */
+const SENTENCE_COLUMNS_MIN = 24;
+
+function fittedLines(
+  columns: readonly Column[],
+  rows: readonly (readonly (string | undefined)[])[],
+  widthMax: number,
+): readonly string[] {
+  const widths = naturalWidths(columns, rows);
+  const widthOf = (shown: readonly number[]): number =>
+    shown.reduce((sum, at) => sum + (widths[at] ?? 0), GAP.length * (shown.length - 1));
+  const last = columns.length - 1;
+  let shown = [...columns.keys()];
+  if (widthOf(shown.slice(0, -1)) + GAP.length + SENTENCE_COLUMNS_MIN <= widthMax) {
+    const beside = {
+      columns: columns.slice(0, -1),
+      title: columns[last]?.title ?? '',
+      rows,
+      narrowest: SENTENCE_COLUMNS_MIN,
+    };
+    return reasonTableLines({ ...beside, long: 'wrap', paintBelow: (text) => text }, { columns: widthMax });
+  }
+  while (shown.length > 1 && widthOf(shown) > widthMax) {
+    // The first column names the row, so it stays.
+    const widest = shown.slice(1).reduce((most, at) => ((widths[at] ?? 0) >= (widths[most] ?? 0) ? at : most));
+    shown = shown.filter((at) => at !== widest);
+  }
+  const pick = <Item>(items: readonly Item[]): readonly (Item | undefined)[] => shown.map((at) => items[at]);
+  const [head = '', ...lines] = tableLines(
+    shown.flatMap((at) => columns[at] ?? []),
+    rows.map(pick),
+  );
+  return [head, ...lines.flatMap((line, row) => [line, ...factLines(columns, rows[row] ?? [], shown, widthMax)])];
+}
+
+/** Returns the cells of a row that have no column: `    origin: observed, state: present`. A cell breaks only if it must. */
+function factLines(
+  columns: readonly Column[],
+  row: readonly (string | undefined)[],
+  shown: readonly number[],
+  widthMax: number,
+): readonly string[] {
+  const facts = columns.flatMap(({ title }, at) => {
+    const cell = safeLine(row[at] ?? '');
+    return cell === '' || shown.includes(at) ? [] : `${title}: ${cell}`;
+  });
+  const room = Math.max(1, widthMax - FACTS_INDENT.length);
+  const lines: string[] = [];
+  for (const fact of facts) {
+    const last = lines.at(-1);
+    const beside = `${last}, ${fact}`;
+    if (last !== undefined && displayWidth(beside) <= room) lines[lines.length - 1] = beside;
+    else lines.push(...wrap(fact, room));
+  }
+  return lines.map((line) => `${FACTS_INDENT}${line}`);
+}
+
+const FACTS_INDENT = '    ';
 
 /** Describes how to draw a column. */
 export interface Column {

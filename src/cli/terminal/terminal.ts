@@ -12,6 +12,8 @@ export interface Output {
   readonly rows: number;
   /** Text may have colour: the output is a terminal, or a flag or variable requires it. */
   readonly color: boolean;
+  /** The same output without line breaking; undefined: this one breaks no lines. See `fitting`. */
+  readonly whole?: Output;
   /** Mark of our own control sequences; undefined: every sequence passes. See `guarded`. */
   readonly mark?: string;
 }
@@ -56,7 +58,7 @@ export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void 
 
 /**
  * Asks for confirmation. Only `y` and `yes` confirm.
- * @param question `Apply 3 actions?`
+ * @param question `Apply 3 changes?`
  * @param flag the flag to pass where no person can answer: `--yes`.
  * @throws PortolanError `cli/no-terminal` where no person can answer.
  */

@@ -34,6 +34,11 @@ export function fit(text: string, width: number, ellipsis = '…'): string {
   return kept;
 }
 
+/** Returns a text cut to a width on a terminal. Elsewhere programs read it, so nothing is cut. */
+export function shortOnTerminal(text: string, width: number, out: { readonly isTerminal: boolean }): string {
+  return out.isTerminal ? fit(text, width) : text;
+}
+
 /** Returns a text cut as by `fit` and padded with spaces to the width. */
 export function fitted(text: string, width: number, ellipsis = '…'): string {
   const kept = fit(text, width, ellipsis);

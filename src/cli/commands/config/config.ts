@@ -8,7 +8,7 @@ import { configOption, outputOption } from '../../session/options.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { renderTable } from '../../terminal/table.ts';
 import { writeJson } from '../../terminal/terminal.ts';
-import { count } from '../../terminal/text.ts';
+import { count, shortOnTerminal } from '../../terminal/text.ts';
 import { nearest } from '../../../manifest/suggest.ts';
 import { allVariables, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
 import { type FlagInForce, flagsInForce } from './flags.ts';
@@ -79,7 +79,9 @@ function text(
 ): string {
   if (settings.length + flags.length === 0) return 'Every setting has its default.\n';
   const table = (title: string, rows: readonly (readonly (string | undefined)[])[]): readonly string[] =>
-    rows.length === 0 ? [] : [renderTable([title, 'value', 'from', ...(hasVariables ? ['variable'] : [])], rows)];
+    rows.length === 0
+      ? []
+      : [renderTable([title, 'value', 'from', ...(hasVariables ? ['variable'] : [])], rows, surroundings.terminal.out)];
   const settingRows = settings.map((setting) => [
     `${setting.kind === 'Settings' ? '' : `${setting.kind}/${setting.document}:`}${setting.name}`,
     settingText(setting, surroundings),
@@ -102,7 +104,7 @@ function settingJson(setting: SettingInForce, surroundings: Surroundings): objec
   return { kind, document, name, variable, value: value ?? null, origin, secret };
 }
 
-/** Longer values are cut in the table; -o json shows them whole. */
+/** Longer values are cut on a terminal; -o json shows them whole. */
 const VALUE_WIDTH_MAX = 60;
 
 function originText(origin: Origin): string {
@@ -127,7 +129,7 @@ function settingText(setting: SettingInForce, surroundings: Surroundings): strin
   if (value === undefined) return '';
   const text = typeof value === 'string' ? value : JSON.stringify(value);
   if (secret !== undefined) return `${text} (${secret})`;
-  return text.length <= VALUE_WIDTH_MAX ? text : `${text.slice(0, VALUE_WIDTH_MAX - 1)}…`;
+  return shortOnTerminal(text, VALUE_WIDTH_MAX, surroundings.terminal.out);
 }
 
 /** Returns whether the secret of a reference can be read; undefined for a setting that is not a reference. */

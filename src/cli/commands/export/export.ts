@@ -31,7 +31,7 @@ import {
 } from '../../session/options.ts';
 import { worstOf } from '../../session/plan-view.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
-import { refuseFaults } from '../../session/problems.ts';
+import { refuseFaults, screenOf } from '../../session/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
 import type { Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
@@ -227,7 +227,7 @@ function reportProof({ holds, problems, plan }: Proof, { err }: Terminal): void 
     return;
   }
   err.write('not proved: the written manifests differ from the platform. Remaining changes:\n');
-  err.write(problems.length > 0 ? own(err, renderProblems(problems, { color: err.color })) : renderPlanText(plan));
+  err.write(problems.length > 0 ? own(err, renderProblems(problems, screenOf(err))) : renderPlanText(plan));
 }
 
 /** Remedies for errors whose own remedy names a field of a manifest, while the value came from the command line. */

@@ -5,8 +5,8 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, integerArgument, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { writeJson } from '../../terminal/terminal.ts';
-import { count, fit } from '../../terminal/text.ts';
+import { type Output, writeJson } from '../../terminal/terminal.ts';
+import { count, shortOnTerminal } from '../../terminal/text.ts';
 import { doubtJson, doubtText, doubtView, historyTable, pairs } from './words.ts';
 import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
 
@@ -43,7 +43,7 @@ Examples:
         writeJson({ ledger: { location, lineage, epoch }, objects, intents }, terminal);
         return;
       }
-      terminal.out.write(objects.length === 0 ? 'The ledger has no object.\n' : objectTable(objects));
+      terminal.out.write(objects.length === 0 ? 'The ledger has no object.\n' : objectTable(objects, terminal.out));
       if (doubts.length > 0) {
         terminal.out.write(`\n${count(doubts.length, 'request')} without a known outcome:\n`);
         for (const intent of doubts) terminal.out.write(doubtText(intent, view));
@@ -57,9 +57,14 @@ Examples:
   },
 });
 
-function objectTable(objects: readonly OwnedObject[]): string {
+function objectTable(objects: readonly OwnedObject[], out: Output): string {
   const isSeveral = (of: (object: OwnedObject) => string): boolean => new Set(objects.map(of)).size > 1;
   const scopes = isSeveral((object) => object.scope);
+  // A terminal has no room for long columns that repeat themselves.
+  if (out.isTerminal && scopes)
+    return [...Map.groupBy(objects, ({ scope }) => scope)]
+      .map(([scope, group]) => `${safeText(scope)}\n${objectTable(group, out)}`)
+      .join('\n');
   const sources = isSeveral((object) => object.source);
   const headers = ['resource', 'kind', 'object', 'origin', 'state', 'failures', 'last applied'];
   const rows = objects.map((object) => [
@@ -71,9 +76,9 @@ function objectTable(objects: readonly OwnedObject[]): string {
     object.origin,
     object.state,
     String(object.failures),
-    fit(pairs(object.lastApplied), APPLIED_WIDTH_MAX),
+    shortOnTerminal(pairs(object.lastApplied), APPLIED_WIDTH_MAX, out),
   ]);
-  return renderTable([...(scopes ? ['scope'] : []), ...(sources ? ['source'] : []), ...headers], rows);
+  return renderTable([...(scopes ? ['scope'] : []), ...(sources ? ['source'] : []), ...headers], rows, out);
 }
 
 const LINES_SHOWN = 50;
@@ -101,7 +106,9 @@ Examples:
     const rows = found.slice(0, limit);
     const hasMore = found.length > limit;
     if (output === 'json') return writeJson({ history: rows, hasMore }, terminal);
-    terminal.out.write(rows.length === 0 ? 'No history was found.\n' : historyTable(rows, scope === undefined));
+    terminal.out.write(
+      rows.length === 0 ? 'No history was found.\n' : historyTable(rows, scope === undefined, terminal.out),
+    );
     if (hasMore) terminal.err.write(`These are the newest ${count(limit, 'line')}. Pass --limit to show more.\n`);
   },
 });

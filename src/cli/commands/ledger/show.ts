@@ -10,7 +10,7 @@ import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { configOption, outputOption } from '../../session/options.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { writeJson } from '../../terminal/terminal.ts';
+import { type Output, writeJson } from '../../terminal/terminal.ts';
 import { sentences } from '../../terminal/text.ts';
 import { doubtJson, doubtText, type DoubtView, doubtView, historyTable, instant, pairs } from './words.ts';
 import { isOfSource, ledgerFileOption, readLedger, sourceFilterOption } from './opening.ts';
@@ -55,14 +55,15 @@ Examples:
       return writeJson({ ...found, intents }, terminal);
     }
     const { objects, intents, history, platforms } = found;
+    const { out } = terminal;
     const parts = [
       ...(objects.length + intents.length + platforms.length === 0
         ? [`${safeLine(name)} was removed from the ledger.\n`]
         : []),
-      ...objects.map(objectText),
-      ...intents.map((intent) => intentText(intent, view)),
-      ...platforms.map(platformText),
-      `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1)}`,
+      ...objects.map((object) => objectText(object, out)),
+      ...intents.map((intent) => intentText(intent, view, out)),
+      ...platforms.map((platform) => platformText(platform, out)),
+      `History, newest first\n${history.length === 0 ? '  none\n' : historyTable(history, new Set(history.map((row) => row.scope)).size > 1, out)}`,
     ];
     terminal.out.write(parts.join('\n'));
   },
@@ -119,59 +120,68 @@ function nothingFound(
   );
 }
 
-function objectText(object: OwnedObject): string {
+function objectText(object: OwnedObject, out: Output): string {
   return (
     `${safeLine(`${object.resource}  ${object.naturalKey}`)}\n` +
-    fields([
-      ['uid', object.uid],
-      ['scope', object.scope],
-      ['source', object.source],
-      ['remote id', object.remoteId],
-      ['origin', object.origin],
-      ['state', object.state],
-      ['failures', String(object.failures)],
-      ['last applied', jsonOrNone(object.lastApplied)],
-      ['other data', jsonOrNone(object.remoteAux)],
-      ['must restore', object.obligation === null ? null : pairs(object.obligation)],
-      ['snapshot', object.lastSnapshot],
-    ])
+    fields(
+      [
+        ['uid', object.uid],
+        ['scope', object.scope],
+        ['source', object.source],
+        ['remote id', object.remoteId],
+        ['origin', object.origin],
+        ['state', object.state],
+        ['failures', String(object.failures)],
+        ['last applied', jsonOrNone(object.lastApplied)],
+        ['other data', jsonOrNone(object.remoteAux)],
+        ['must restore', object.obligation === null ? null : pairs(object.obligation)],
+        ['snapshot', object.lastSnapshot],
+      ],
+      out,
+    )
   );
 }
 
-function platformText({ name, url, regions }: BoundPlatform): string {
+function platformText({ name, url, regions }: BoundPlatform, out: Output): string {
   const bound = regions.map((region) => `${region.name} with the id ${region.id}`);
   return (
     `${safeLine(`Platform/${name}`)}\n` +
-    fields([
-      ['bound to', url],
+    fields(
       [
-        'regions',
-        bound.length === 0
-          ? 'none bound: their ids were not read yet, or the server does not show them'
-          : bound.join(', '),
+        ['bound to', url],
+        [
+          'regions',
+          bound.length === 0
+            ? 'none bound: their ids were not read yet, or the server does not show them'
+            : bound.join(', '),
+        ],
       ],
-    ])
+      out,
+    )
   );
 }
 
-function intentText(intent: Intent, view: DoubtView): string {
+function intentText(intent: Intent, view: DoubtView, out: Output): string {
   const head = isPending(intent.state)
     ? `Without a known outcome:\n${doubtText(intent, view)}`
     : `${safeLine(`Intent ${intent.id}: ${intent.operation} for ${intent.resource}, ${intent.state}${intent.resolvedBy === null ? '' : `, by ${intent.resolvedBy}`}`)}\n`;
   const { step } = intent.action;
   return (
     head +
-    fields([
-      ['object', intent.uid],
-      ['state', intent.state],
-      ['written', instant(intent.createdMs)],
-      ['epoch', String(intent.epoch)],
-      ['repeated', REPETITION[intent.idempotence]],
-      ['step', step === undefined ? null : pairs(step)],
-      ['before', jsonOrNone(intent.preimage)],
-      ['answer', jsonOrNone(intent.outcome)],
-      ['request hash', intent.requestHash],
-    ])
+    fields(
+      [
+        ['object', intent.uid],
+        ['state', intent.state],
+        ['written', instant(intent.createdMs)],
+        ['epoch', String(intent.epoch)],
+        ['repeated', REPETITION[intent.idempotence]],
+        ['step', step === undefined ? null : pairs(step)],
+        ['before', jsonOrNone(intent.preimage)],
+        ['answer', jsonOrNone(intent.outcome)],
+        ['request hash', intent.requestHash],
+      ],
+      out,
+    )
   );
 }
 
@@ -181,10 +191,11 @@ const REPETITION: Readonly<Record<Intent['idempotence'], string>> = {
   'duplicate-accepting': 'creates a second copy',
 };
 
-function fields(rows: readonly (readonly [label: string, value: string | null])[]): string {
+function fields(rows: readonly (readonly [label: string, value: string | null])[], out: Output): string {
   const table = renderTable(
     ['', ''],
     rows.map(([label, value]) => [`  ${label}`, value ?? '-']),
+    out,
   );
   return table.slice(table.indexOf('\n') + 1);
 }

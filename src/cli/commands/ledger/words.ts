@@ -4,8 +4,8 @@ import type { HistoryRow, Intent } from '../../../model/owned.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import { safeLine, safeText } from '../../../model/text.ts';
 import { renderTable } from '../../terminal/table.ts';
-import { type Terminal, writeJson } from '../../terminal/terminal.ts';
-import { fit, shellWord, textOfLines } from '../../terminal/text.ts';
+import { type Output, type Terminal, writeJson } from '../../terminal/terminal.ts';
+import { shellWord, shortOnTerminal, textOfLines } from '../../terminal/text.ts';
 import type { LedgerOptions } from './opening.ts';
 import { type SettleState, settleStateOf, windowLeftMs } from '../../../reconcile/resolution/settle-window.ts';
 import { type Timing, timingOf } from '../../../reconcile/apply/world.ts';
@@ -47,7 +47,7 @@ export function resolveCommands(intent: string, options: LedgerOptions): { appli
 const DETAIL_WIDTH_MAX = 120;
 
 /** Returns a table of history lines. @param severalScopes adds a column for the scope. */
-export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean): string {
+export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean, out: Output): string {
   const headers = ['at', ...(severalScopes ? ['scope'] : []), 'event', 'object', 'by', 'detail'];
   const cells = rows.map((row) => [
     instant(row.atMs),
@@ -55,9 +55,9 @@ export function historyTable(rows: readonly HistoryRow[], severalScopes: boolean
     row.event,
     row.uid === null ? undefined : withoutScope(row.uid, row.scope),
     row.actor,
-    fit(pairs(row.detail), DETAIL_WIDTH_MAX),
+    shortOnTerminal(pairs(row.detail), DETAIL_WIDTH_MAX, out),
   ]);
-  return renderTable(headers, cells);
+  return renderTable(headers, cells, out);
 }
 
 /** Returns a uid without its scope, which is shown elsewhere: `default:Component:port/…`. */
