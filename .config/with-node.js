@@ -33,7 +33,7 @@ function ensurePackages() {
     .digest('hex');
   const found = existsSync(stamp) ? readFileSync(stamp, 'utf8').trim() : undefined;
   if (found === wanted) return;
-  if (found === undefined && isInstalled()) {
+  if (isInstalled()) {
     writeFileSync(stamp, `${wanted}\n`);
     return;
   }
@@ -60,8 +60,8 @@ function ensurePackages() {
 }
 
 /**
- * Whether `npm ci` was run by hand: npm keeps a copy of the lock file of what it has installed. Optional packages of other machines
- * are not in it.
+ * Whether these very packages are there, installed by hand or for a lock file that differs in other points: npm keeps a copy of the
+ * lock file of what it has installed. Optional packages of other machines are not in it.
  */
 function isInstalled() {
   const copy = join(modules, '.package-lock.json');

@@ -1,18 +1,41 @@
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { folderOf, sandboxFor, temporaryFolder } from './platform.ts';
-import { projectRoot, runHere, runProcess } from './running.ts';
+import { projectRoot, runHere, runProcess, startProgram } from './running.ts';
 
-/** Builds, packs and unpacks. @returns the folder of the package, far from any node_modules. */
+const packages: string[] = [];
+afterAll(() => packages.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+
+/** Builds and packs, once for the tests of this file. @returns the tarball. */
+function packedPackage(): string {
+  if (packages.length === 0) {
+    const folder = mkdtempSync(join(tmpdir(), 'portolan-pack-'));
+    packages.push(folder);
+    execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts')], { cwd: projectRoot });
+    const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+    execFileSync('npm', pack, { cwd: projectRoot, stdio: 'pipe' });
+  }
+  const [folder = ''] = packages;
+  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+}
+
+/** @returns the folder of the package, far from any node_modules. */
 function unpackedPackage(): string {
   const folder = temporaryFolder();
-  execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts')], { cwd: projectRoot });
-  const npm = ['npm', 'pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-  execFileSync(npm[0] ?? '', npm.slice(1), { cwd: projectRoot, stdio: 'pipe' });
-  const tarball = readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '';
-  execFileSync('tar', ['-xzf', tarball], { cwd: folder });
+  execFileSync('tar', ['-xzf', packedPackage()], { cwd: folder });
   return join(folder, 'package');
 }
 
@@ -85,6 +108,97 @@ test('the package holds what it needs and nothing else, and runs alone', async (
   expect(old.err).toMatch(/Node 24 or newer is needed, this is Node 20\.1\.0/);
 });
 
+/** Fails unless the README has the command, and the help of the command has its flags. */
+async function expectDescribed([command = '', ...args]: readonly string[]): Promise<void> {
+  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
+  expect(new RegExp(`\`(?:portolan )?${command}\\b`).test(readme), `the README has portolan ${command}`).toBe(true);
+  const help = (await runHere([command, '--help'])).out;
+  for (const flag of args.filter((word) => word.startsWith('-'))) expect(help, command).toContain(flag);
+}
+
+const RULE = `---
+apiVersion: portolan/v1
+kind: HttpGatewayRule
+metadata: { name: shop-www }
+spec: { application: shop, component: shop-web, port: 8080, domain: www.shop.example.com, path: / }
+`;
+const OPERATED = `  prune: { maxObjects: 0 }
+  controller: { pruneAfter: 1s }
+  server:
+    listen: 127.0.0.1:0
+    tokens: [{ name: ops, role: operator, value: { env: PORTOLAN_SERVER_TOKEN } }]
+`;
+
+test('from npm install --global to a daemon with an approved removal, by commands that README and help describe', async () => {
+  const base = temporaryFolder();
+  const prefix = join(base, 'global');
+  // Everything that it needs is inside: it installs without a registry.
+  const install = [
+    'install',
+    '--global',
+    '--offline',
+    '--prefix',
+    prefix,
+    '--cache',
+    join(base, 'cache'),
+    packedPackage(),
+  ];
+  execFileSync('npm', install, { cwd: base, stdio: 'pipe' });
+  expect(existsSync(join(prefix, 'lib', 'node_modules', 'portolan', 'node_modules'))).toBe(false);
+
+  const sandbox = await sandboxFor();
+  const cwd = join(base, 'shop');
+  const env: Record<string, string> = {
+    XDG_CACHE_HOME: join(base, 'cache'),
+    PORTOLAN_TOKEN: 'sandbox-token',
+    PORTOLAN_SERVER_TOKEN: 'ops-ops-ops-ops-ops-ops',
+  };
+  const settings = { program: join(prefix, 'bin', 'portolan'), cwd, env };
+  const portolan = async (args: readonly string[], folder = cwd): Promise<void> => {
+    await expectDescribed(args);
+    const run = await runProcess(args, { ...settings, cwd: folder });
+    expect(run.code, `${args.join(' ')}\n${run.err}`).toBe(0);
+  };
+  const git = (...args: readonly string[]): Buffer =>
+    execFileSync('git', ['-C', cwd, '-c', 'user.name=me', '-c', 'user.email=me@example.com', ...args], {
+      stdio: 'pipe',
+    });
+  const commit = (message: string): void => {
+    git('add', '.');
+    git('commit', '--quiet', '--message', message);
+  };
+  const rules = (): string => JSON.stringify([...sandbox.state.rules.all()]);
+
+  const place = ['--team', 'team-a', '--region', 'region-1', '--app-id', '42'];
+  await portolan(['init', 'shop', '--url', sandbox.url, ...place], base);
+  await portolan(['export', '-f', 'manifests', '--to', 'manifests', '--force']);
+  const manifest = join(cwd, 'manifests', 'shop.yaml');
+  const exported = readFileSync(manifest, 'utf8').replace(/(port: 8080,.* outer: )false/, '$1true');
+  writeFileSync(manifest, exported + RULE);
+  appendFileSync(join(cwd, 'portolan.yaml'), OPERATED);
+  git('init', '--quiet', '--initial-branch=main');
+  commit('As it is, with a rule');
+
+  await expectDescribed(['run']);
+  const daemon = startProgram(['run'], settings);
+  onTestFinished(() => void daemon.child.kill('SIGKILL'));
+  await expect.poll(() => daemon.outputSoFar().err).toMatch(/API at \S+;/);
+  env['PORTOLAN_SERVER'] = /API at (\S+);/.exec(daemon.outputSoFar().err)?.[1] ?? '';
+  await expect.poll(rules).toContain('www.shop.example.com');
+
+  writeFileSync(manifest, exported);
+  commit('Without the rule');
+  await expectDescribed(['status']);
+  const status = async (): Promise<string> => (await runProcess(['status'], settings)).out;
+  await expect.poll(status, { interval: 1000 }).toMatch(/portolan approve shop.*[0-9a-f]{64}/);
+  const [, digest = ''] = /portolan approve shop.*([0-9a-f]{64})/.exec(await status()) ?? [];
+  expect(rules()).toContain('www.shop.example.com');
+  await portolan(['approve', 'shop', digest]);
+  await expect.poll(rules).not.toContain('www.shop.example.com');
+  daemon.child.kill('SIGTERM');
+  expect(await daemon.ended).toMatchObject({ code: 0 });
+});
+
 /** Options under which Node says that it is an old one. */
 function pretendOldNode(): string {
   const code = "Object.defineProperty(process.versions, 'node', { value: '20.1.0' })";
@@ -141,6 +255,9 @@ test('what npm ci has installed by hand is not installed again, unless the lock 
   const installed = join(folder, 'node_modules', '.package-lock.json');
   writeFileSync(installed, JSON.stringify({ packages: { 'node_modules/a': one } }));
   writeFileSync(join(folder, 'say.ts'), "console.log('ran');\n");
+  expect(await run('say.ts')).toEqual({ code: 0, out: 'ran\n', err: '' });
+  // Another lock file for the same packages.
+  writeFileSync(join(folder, 'package-lock.json'), JSON.stringify({ ...lock, name: 'renamed' }));
   expect(await run('say.ts')).toEqual({ code: 0, out: 'ran\n', err: '' });
   rmSync(join(folder, 'node_modules', '.installed-for'));
   writeFileSync(installed, JSON.stringify({ packages: { 'node_modules/a': { ...one, integrity: 'sha512-b' } } }));
