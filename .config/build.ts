@@ -24,6 +24,8 @@ const bundle = await rolldown({
   platform: 'node',
   tsconfig: join(root, 'tsconfig.json'),
   plugins: [compiledValidators(root), slimPackages(), leanBuiltins()],
+  // A warning about the time that a plugin takes would fail the build on a slow machine.
+  checks: { bundlerTimings: false },
   onLog(level, log, write) {
     // A warning of the bundler is an import that will fail at run time: never ship one.
     if (level === 'warn') throw new Error(`${log.code ?? 'warning'}: ${log.message}`);

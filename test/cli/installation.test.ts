@@ -16,20 +16,20 @@ import { afterAll, expect, onTestFinished, test } from 'vitest';
 import { folderOf, sandboxFor, temporaryFolder } from './platform.ts';
 import { projectRoot, runHere, runProcess, startProgram } from './running.ts';
 
-const packages: string[] = [];
-afterAll(() => packages.forEach((folder) => rmSync(folder, { recursive: true, force: true })));
+let packed: string | undefined;
+afterAll(() => {
+  if (packed !== undefined) rmSync(dirname(packed), { recursive: true, force: true });
+});
 
 /** Builds and packs, once for the tests of this file. @returns the tarball. */
 function packedPackage(): string {
-  if (packages.length === 0) {
-    const folder = mkdtempSync(join(tmpdir(), 'portolan-pack-'));
-    packages.push(folder);
-    execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts')], { cwd: projectRoot });
-    const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
-    execFileSync('npm', pack, { cwd: projectRoot, stdio: 'pipe' });
-  }
-  const [folder = ''] = packages;
-  return join(folder, readdirSync(folder).find((name) => name.endsWith('.tgz')) ?? '');
+  if (packed !== undefined) return packed;
+  execFileSync(process.execPath, [join(projectRoot, '.config', 'build.ts')], { cwd: projectRoot });
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-pack-'));
+  const pack = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+  const name = execFileSync('npm', pack, { cwd: projectRoot, stdio: 'pipe', encoding: 'utf8' }).trim();
+  packed = join(folder, name);
+  return packed;
 }
 
 /** @returns the folder of the package, far from any node_modules. */
