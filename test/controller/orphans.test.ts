@@ -91,6 +91,18 @@ test('an empty, faulty or unreadable source, a suspension and a resource removed
   expect([orphans(world), reported(world)]).toEqual([[], []]);
 });
 
+test('before a source is accepted, nothing is orphaned', async () => {
+  const world = await inSync();
+  await world.controller.drain();
+  world.restart();
+  world.unreadableFact = 'files';
+  world.start();
+  await world.sourceFails();
+  await world.pass(180_000);
+  expect(world.controller.api.applications()).toEqual([]);
+  expect([orphans(world), reported(world)]).toEqual([[], []]);
+});
+
 test('an Application that means another application orphans the former one once it is resolved', async () => {
   const world = await inSync();
   const other = APPLICATION.replace(`appId: ${demo.appId}`, 'appId: 43');
