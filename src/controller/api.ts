@@ -10,7 +10,7 @@ import type {
   OrphanStatus,
 } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import type { PlanDocument } from '../plan/document.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
 import type { RequestFacts } from '../platform/gate.ts';
 
 export type { RequestFacts };

@@ -1,7 +1,7 @@
 import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { JsonObject } from '../model/json.ts';
-import type { PlanDocument } from '../plan/document.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
 import type { Core } from './core.ts';
 import type { AppRecord } from './ledger-records.ts';
 

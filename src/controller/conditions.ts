@@ -1,6 +1,8 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
+import type { Refusal } from '../model/plan-document.ts';
+import { POLICY_WARNING } from '../plan/guard.ts';
 import type { Resource } from '../model/resource.ts';
 import type {
   ApprovalNeeded,
@@ -33,6 +35,8 @@ export interface Findings {
   readonly inDoubt: ReadonlySet<ResourceId>;
   readonly pause: Pause | null;
   readonly approval: ApprovalNeeded | null;
+  /** Refusals by policies of Settings. */
+  readonly denied: readonly Refusal[];
   readonly health: ConditionState;
 }
 
@@ -91,9 +95,10 @@ function unobserved(error: PortolanError | undefined, otherwise?: string): Condi
 }
 
 function ready(findings: Findings): ConditionState {
-  const { plan, error, pause, approval, waits, drifts, inDoubt } = findings;
+  const { plan, error, pause, approval, denied, waits, drifts, inDoubt } = findings;
   if (plan === undefined) return unobserved(error, pauseMessage(pause));
   if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
+  if (denied.length > 0) return no('Denied', listed(denied.map(({ message }) => message)));
   const [hold] = plan.holds;
   if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
   if (error !== undefined) return no('Failing', error.message);
@@ -111,12 +116,22 @@ function ready(findings: Findings): ConditionState {
   if (drifts.size > 0)
     return no('Drifted', `${[...drifts.keys()].join(', ')}: only reported, because of the annotation`);
   const aside = plan.notes.some(({ code }) => code.startsWith('reconcile/'));
-  return yes('InSync', aside ? 'all that is compared is in sync with the source' : 'in sync with the source');
+  const inSync = aside ? 'all that is compared is in sync with the source' : 'in sync with the source';
+  const warnings = plan.notes.filter(({ code }) => code === POLICY_WARNING).map(({ message }) => message);
+  return yes('InSync', listed([inSync, ...warnings]));
 }
+
+/** Returns the first texts, and the number of the others: a policy may deny thousands of manifests. */
+function listed(texts: readonly string[]): string {
+  const more = texts.length - LISTED_MAX;
+  return [...texts.slice(0, LISTED_MAX), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+const LISTED_MAX = 4;
 
 /** Returns whether work continues by itself, or requires manual action. */
 function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'Stalled'> {
-  const { plan, error, approval, pause, waits, failed, inDoubt } = findings;
+  const { plan, error, approval, denied, pause, waits, failed, inDoubt } = findings;
   const stalled = (reason: string, message: string, reconciling = no(reason)) => ({
     Stalled: yes(reason, message),
     Reconciling: reconciling,
@@ -127,6 +142,8 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
       'ApprovalNeeded',
       approval.refusals.map(({ message, override }) => `${message} (${override})`).join('; '),
     );
+  if (denied.length > 0)
+    return stalled('Denied', listed(denied.map(({ message, override }) => `${message} (${override})`)));
   const hold = plan?.holds.find(requiresManualAction);
   if (hold !== undefined) return stalled('Held', `${hold.message} ${hold.remedy}`);
   if (pause?.type === 'suspended') return stalled('Suspended', pauseMessage(pause));
@@ -207,7 +224,7 @@ function stands(isReady: ConditionState, reconciling: ConditionState, stalled: C
 
 function resourceConditions(
   resource: Resource,
-  { plan, inDoubt, failed, drifts, waits, error, approval }: Findings,
+  { plan, inDoubt, failed, drifts, waits, error, approval, denied }: Findings,
   inSync: ReadonlySet<ResourceId>,
 ): Omit<ConditionStates, 'Healthy'> {
   const { id } = resource;
@@ -219,6 +236,8 @@ function resourceConditions(
       yes('Suspended'),
     );
   if (plan === undefined) return stands(unobserved(error), yes('Retrying'), no('Retrying'));
+  const denial = denied.find((refusal) => refusal.resource === id);
+  if (denial !== undefined) return stands(no('Denied', denial.message), no('Denied'), yes('Denied', denial.override));
   const hold = plan.holds.find(isOf);
   if (hold !== undefined)
     return requiresManualAction(hold)

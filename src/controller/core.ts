@@ -4,6 +4,7 @@ import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { OrphanStatus } from '../model/status.ts';
 import { shareLimits } from '../plan/guard.ts';
+import { policyJudge } from '../reconcile/policy-judge.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
@@ -87,7 +88,9 @@ export function worldOf(
   const { kinds, random } = options;
   const { stores, settings } = configuration;
   const client = configuration.client(application.spec.platform);
-  return { ...sourceLedger, kinds, client, random, stores, timing: timingOf(settings), snapshot, origin, ...hooks };
+  const policies = policyJudge(settings.policies, options.workbench);
+  const timing = timingOf(settings);
+  return { ...sourceLedger, policies, kinds, client, random, stores, timing, snapshot, origin, ...hooks };
 }
 
 /** Publishes events of an application. */

@@ -5,6 +5,7 @@ import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
+import { POLICY_REFUSAL } from '../plan/guard.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { amount } from '../plan/words.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
@@ -46,8 +47,20 @@ export function judgePass(input: PassToJudge) {
   const error = outcome.type === 'refused' ? undefined : outcome.error;
   const { drifts, news } =
     plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : trackDrift(input.seen, plan, nowMs);
+  const denied = outcome.type === 'refused' ? outcome.refusals.filter(({ code }) => code === POLICY_REFUSAL) : [];
   const { work } = record;
-  const findings: Findings = { work, plan, waits, drifts, error, ...unfinishedOf(results), pause, approval, health };
+  const findings: Findings = {
+    work,
+    plan,
+    waits,
+    drifts,
+    error,
+    ...unfinishedOf(results),
+    pause,
+    approval,
+    denied,
+    health,
+  };
   // An application does not fail because its region takes no changes.
   const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
   const states = applicationConditions(findings);
@@ -149,8 +162,15 @@ function failureOf(
     return { code: `action/${reason.type}`, message, remedy, atMs };
   }
   if (outcome.type === 'refused' && approval === null) {
-    const [refusal] = outcome.refusals;
-    if (refusal !== undefined) return { code: refusal.code, message: refusal.message, remedy: refusal.override, atMs };
+    const [refusal, ...others] = outcome.refusals;
+    const more = others.length === 0 ? '' : `; and ${amount(others.length, 'more refusal')}`;
+    if (refusal !== undefined)
+      return {
+        code: refusal.code,
+        message: `${refusal.message}${more}.`,
+        remedy: `To allow it: ${refusal.override}.`,
+        atMs,
+      };
   }
   return undefined;
 }

@@ -3,9 +3,10 @@ import { groupByApplication } from '../manifest/group.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
-import type { PlanDocument } from '../plan/document.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
 import { silentHooks } from '../reconcile/apply/world.ts';
 import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
+import { policyJudge } from '../reconcile/policy-judge.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';
 import { survey, type SurveyInput } from '../reconcile/survey.ts';
@@ -104,7 +105,8 @@ async function planned(
     world: (work) => {
       check?.(work);
       const world = worldOf(core, work, snapshot, silentHooks);
-      return { ...world, client: client(world.client) };
+      const policies = policyJudge(configuration.settings.policies, options.planWorkbench);
+      return { ...world, client: client(world.client), policies };
     },
   });
   return (await Promise.race([surveyed, rejectOnAbort(signal)])).document;

@@ -19,6 +19,8 @@ export interface SpecProblem {
   readonly message: string;
   readonly expected?: string | undefined;
   readonly hint?: string | undefined;
+  /** Offset of the fault in the text of a scalar, in UTF-16 code units. Absent: the whole value is at fault. */
+  readonly at?: number | undefined;
 }
 
 /** A claim that only one document may make. The second document that makes it is reported as an error. */

@@ -10,7 +10,7 @@ import { type DeclaredDocuments, FileCache } from './file-cache.ts';
 import { fileProblem } from './source-rules.ts';
 import { FAULTS_MAX, type FileReading, fileText, moreFaults, readFile } from './file.ts';
 import { LIMITS } from './limits.ts';
-import { locate, spanOfPlace } from './locate.ts';
+import { locate, spanInScalar, spanOfPlace } from './locate.ts';
 import { parsePath } from './paths.ts';
 import { type Declared, type OperatorNames, type RelationFault, relate } from './relations.ts';
 import type { Trust } from './secrets.ts';
@@ -207,7 +207,9 @@ class Texts {
       this.#nodes = { file, contents: parseDocuments(text.text).documents.map(({ contents }) => contents) };
     }
     const { place } = locate(this.#nodes.contents[document], parsePath(problem.path));
-    return text.problem({ ...problem, ...spanOfPlace(place), resource: declared.id });
+    const { at, ...words } = problem;
+    const span = at === undefined ? spanOfPlace(place) : spanInScalar(place.value, at, text.text);
+    return text.problem({ ...words, ...span, resource: declared.id });
   }
 }
 

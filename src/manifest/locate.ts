@@ -53,6 +53,32 @@ export function spanOfPlace({ key, value }: Place): { readonly offset: number; r
   return { offset, length: 1 };
 }
 
+/**
+ * Returns the position of an offset in the value of a scalar. A YAML text may be quoted, folded or indented, so characters
+ * other than white space are counted.
+ * @param source the text of the file.
+ */
+export function spanInScalar(
+  value: unknown,
+  at: number,
+  source: string,
+): { readonly offset: number; readonly length: number } {
+  const span = spanOf(value);
+  if (!isScalar(value)) return span;
+  const raw = source.slice(span.offset, span.offset + span.length);
+  const isBlock = value.type === 'BLOCK_FOLDED' || value.type === 'BLOCK_LITERAL';
+  const isQuoted = value.type === 'QUOTE_DOUBLE' || value.type === 'QUOTE_SINGLE';
+  if (isQuoted && (raw.includes('\\') || raw.includes("''"))) return span;
+  const start = isBlock ? raw.indexOf('\n') + 1 : isQuoted ? 1 : 0;
+  let left = textOfScalar(value).slice(0, at).replaceAll(/\s/g, '').length;
+  for (let index = start; index < raw.length; index += 1) {
+    if (/\s/.test(raw.charAt(index))) continue;
+    if (left === 0) return { offset: span.offset + index, length: 1 };
+    left -= 1;
+  }
+  return span;
+}
+
 /** Returns the steps of a pointer as a path, in which indexes of lists are numbers. A pointer does not distinguish them from keys. */
 export function typedPath(contents: unknown, steps: readonly string[]): Path {
   const path: (string | number)[] = [];

@@ -9,8 +9,8 @@ const sgr =
   (text: string): string =>
     `\u001b[${code}m${text}\u001b[0m`;
 
-const plain = { error: same, place: same, strong: same };
-const coloured = { error: sgr('1;31'), place: sgr('34'), strong: sgr('1') };
+const plain = { error: same, warning: same, place: same, strong: same };
+const coloured = { error: sgr('1;31'), warning: sgr('1;33'), place: sgr('34'), strong: sgr('1') };
 
 /**
  * Returns problems as text for people: position, line with the underlined part, expected value, hint, and a count at the end.
@@ -26,15 +26,21 @@ export function renderProblems(
   const palette = color ? coloured : plain;
   const files = new Set(problems.flatMap(({ position }) => (position.of === 'option' ? [] : position.file))).size;
   const where = files === 0 ? '' : ` in ${files} ${files === 1 ? 'file' : 'files'}`;
-  const count = `${problems.length} ${problems.length === 1 ? 'problem' : 'problems'}${where}`;
+  const count = `${counted(problems)}${where}`;
   return `${problems.map((problem) => renderProblem(problem, palette, columns)).join('\n')}\n${palette.strong(count)}\n`;
 }
 
-function renderProblem(
-  problem: Problem,
-  { error, place, strong }: typeof plain,
-  columns = Number.POSITIVE_INFINITY,
-): string {
+/** Returns `2 problems`, or `2 problems and 1 warning`. */
+function counted(problems: readonly Problem[]): string {
+  const warnings = problems.filter(({ severity }) => severity === 'warning').length;
+  const amount = (count: number, word: string) => (count === 0 ? [] : [`${count} ${word}${count === 1 ? '' : 's'}`]);
+  return [...amount(problems.length - warnings, 'problem'), ...amount(warnings, 'warning')].join(' and ');
+}
+
+function renderProblem(problem: Problem, palette: typeof plain, columns = Number.POSITIVE_INFINITY): string {
+  const { place, strong } = palette;
+  const { severity = 'error' } = problem;
+  const mark = palette[severity];
   const { code, position, resource, path, message, expected, hint } = problem;
   const gutter = ' '.repeat(String(position.line).length);
   const excerpt = problem.excerpt && around(problem.excerpt, columns - gutter.length - 3);
@@ -42,7 +48,7 @@ function renderProblem(
   const where = `${printable(position.file)}${lines}`;
   const what = [resource, path === '' ? undefined : path].filter((part) => part !== undefined).map(printable);
   const text = [
-    `${error('error')}${strong(`: ${printable(message)}`)} [${code}]`,
+    `${mark(severity)}${strong(`: ${printable(message)}`)} [${code}]`,
     `${gutter}${place('-->')} ${where}${what.length === 0 ? '' : `  ${what.join(' ')}`}`,
   ];
   if (excerpt !== undefined) {
@@ -52,7 +58,7 @@ function renderProblem(
     text.push(
       `${gutter} ${place('|')}`,
       `${place(`${position.line} |`)} ${before}${marked}${after}`,
-      `${gutter} ${place('|')} ${' '.repeat(measure(before).width)}${error('^'.repeat(Math.max(1, measure(marked).width)))}`,
+      `${gutter} ${place('|')} ${' '.repeat(measure(before).width)}${mark('^'.repeat(Math.max(1, measure(marked).width)))}`,
     );
   }
   if (expected !== undefined) text.push(`${gutter} = ${strong('expected')}: ${printable(expected)}`);

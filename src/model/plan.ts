@@ -90,11 +90,15 @@ export const holdSchema = s.objectOf('A change that requires manual action.', {
 /** A change that requires manual action. It holds its resource and the dependants of that resource, nothing else. */
 export type Hold = s.TypeOf<typeof holdSchema>;
 
+/** Name of the policy of Settings that a refusal or a note is about. */
+export const policySchema = s.string('Name of the policy in spec.policies of Settings.');
+
 export const noteSchema = s.objectOf('Information that requires no action.', {
   code: codeSchema,
   'resource?': resource,
   message: s.text,
   'changes?': changes,
+  'policy?': policySchema,
 });
 /** Information that requires no action: `not ours`, `orphaned`, `kept by annotation`, `report only`. */
 export type Note = s.TypeOf<typeof noteSchema>;

@@ -1,4 +1,4 @@
-import { count, objectOf, text, type TypeOf } from './schema-words.ts';
+import { count, described, literal, objectOf, text, type TypeOf } from './schema-words.ts';
 
 const position = objectOf('Lines and columns count from 1.', {
   // The path as the user wrote it (`-f`), or `<stdin>`.
@@ -13,6 +13,8 @@ export type Position = TypeOf<typeof position> & {
 };
 
 export const manifestProblemSchema = objectOf('A fault in a manifest, with its place.', {
+  // A warning does not make a source invalid.
+  'severity?': described(literal('warning'), 'Absent: an error.'),
   // Stable, `area/what`, e.g. `schema/unknown-field`, `yaml/duplicate-key`, `reference/dangling`.
   code: text,
   position,

@@ -1,11 +1,12 @@
+import type { Refusal } from '../model/plan-document.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import { scopeMatches } from '../model/scope-pattern.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
-import type { Refusal } from './result.ts';
+import type { PolicyResult } from '../policies/spec.ts';
 import { amount } from './words.ts';
 import type { EpochMs } from '../model/time.ts';
 
-export type { Refusal } from './result.ts';
+export type { Refusal } from '../model/plan-document.ts';
 
 /** Limits how much one run may change or remove without an approval. */
 export interface GuardLimits {
@@ -21,6 +22,8 @@ export interface GuardLimits {
   readonly isDaemon?: true;
   /** undefined: there are none, or the daemon waits for them. */
   readonly windows?: Windows;
+  /** Reason for which a user ignores the policies; undefined where they apply. */
+  readonly policiesIgnoredBecause?: string | undefined;
 }
 
 /** Below this many objects a share says nothing: one of three is a third. */
@@ -164,6 +167,31 @@ export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limit
     message: `${plan.application} means ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
     override: `add "${resolved}" to spec.scopes.allow of Settings in the file given by --config`,
   };
+}
+
+/** Code of the refusal by a policy that denies, and of the note about one that warns. */
+export const POLICY_REFUSAL = 'guard/policy';
+export const POLICY_WARNING = 'policy/warning';
+/** Code of the note about a policy that denies and that a user ignores. */
+export const POLICY_IGNORED = 'policy/ignored';
+
+/** Policies that deny a manifest or the plan refuse all of the application: nothing is healed either. */
+export function guardPolicies(
+  application: string,
+  denied: readonly PolicyResult[],
+  { policiesIgnoredBecause, isDaemon }: GuardLimits,
+): readonly Refusal[] {
+  if (policiesIgnoredBecause !== undefined) return [];
+  const flag = isDaemon ? '' : ', or --ignore-policies --reason "…"';
+  return denied.map(({ policy, resource, message, isError }) => ({
+    code: POLICY_REFUSAL,
+    message: `policy "${policy}" denies ${resource ?? `the plan of ${application}`}: ${message}; nothing was sent`,
+    override: isError
+      ? `correct policy "${policy}" in spec.policies of Settings${flag}`
+      : `correct the ${resource === undefined ? 'manifests' : 'manifest'}${flag}`,
+    policy,
+    ...(resource === undefined ? {} : { resource }),
+  }));
 }
 
 /** The one status of a region that takes writes. */

@@ -1,4 +1,4 @@
-import { type Action, codeSchema } from '../model/plan.ts';
+import type { Action } from '../model/plan.ts';
 import {
   described,
   literal,
@@ -8,7 +8,6 @@ import {
   only,
   ref,
   type Schema,
-  string,
   text,
   time,
   type TypeOf,
@@ -74,10 +73,4 @@ export const actionResultSchema = oneOf('The result of one action.', endings({ a
 /** The result of one action. */
 export type ActionResult = TypeOf<typeof actionResultSchema>;
 
-export const refusalSchema = objectOf('A guard that refused it: nothing is sent.', {
-  code: codeSchema,
-  message: text,
-  override: string('The exact flag or setting that lets it through.'),
-});
-/** Why nothing of a plan is sent. */
-export type Refusal = TypeOf<typeof refusalSchema>;
+export type { Refusal } from '../model/plan-document.ts';

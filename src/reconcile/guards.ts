@@ -4,6 +4,7 @@ import type { OwnedObject } from '../model/owned.ts';
 import {
   closedWindow,
   guardEmpty,
+  guardPolicies,
   type GuardLimits,
   guardRegion,
   guardScope,
@@ -23,12 +24,14 @@ export const REGIONS_MAX_AGE_MS = 30_000;
 
 /** Returns the refusals of the guards for the plan of one scope. */
 export async function guardPlan(
-  { work, plan, ledgerView, ours }: Seen,
+  { work, plan, ledgerView, ours, denied }: Seen,
   limits: GuardLimits,
   world: Pick<ApplyWorld, 'client' | 'source'>,
 ): Promise<readonly Refusal[]> {
   const scopeRefusal = guardScope(plan, limits);
   if (scopeRefusal !== undefined) return [scopeRefusal];
+  const policyRefusals = guardPolicies(plan.application, denied, limits);
+  if (policyRefusals.length > 0) return policyRefusals;
   const closed = closedWindow(limits.windows, plan.scope, work.application.labels);
   const windowRefusal = closed && guardWindow(plan, closed);
   if (windowRefusal !== undefined) return [windowRefusal];

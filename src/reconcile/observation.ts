@@ -187,7 +187,7 @@ async function observeAndPlan(
   const isNew = ({ origin, lastSnapshot }: OwnedObject): boolean =>
     origin === 'created' && lastSnapshot === world.snapshot;
   const ours = new Set(ledgerView.objects.filter((object) => !isNew(object)).map(({ naturalKey }) => naturalKey));
-  return { work, scope, reader, live, ledgerView, plan, ledgerUpdates, waits, ours, inDoubt, observedAtMs };
+  return { work, scope, reader, live, ledgerView, plan, denied: [], ledgerUpdates, waits, ours, inDoubt, observedAtMs };
 }
 
 /** Returns what each resource's kind observed of it. */

@@ -5,6 +5,7 @@ import type { EpochMs } from '../model/time.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SkipReason } from '../plan/result.ts';
 import type { Outcome } from './outcome.ts';
+import { withIgnoredPolicies, withPolicyResults } from './policy-results.ts';
 import type { Prepared, Seen } from './work.ts';
 
 /**
@@ -48,7 +49,8 @@ export function isReserved(answer: Reservation | readonly Refusal[]): answer is 
   return 'release' in answer;
 }
 
-/** An observation with what the guards say to it. */
+/** An observation with what policies and guards say to it. */
 export async function judged(seen: Seen, world: ApplyWorld, policy: PassPolicy): Promise<Prepared> {
-  return { ...seen, refusals: await policy.refusals(seen, world) };
+  const known = await withPolicyResults(seen, world);
+  return withIgnoredPolicies({ ...known, refusals: await policy.refusals(known, world) });
 }

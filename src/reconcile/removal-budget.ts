@@ -12,7 +12,7 @@ import {
   NOTHING_SPENT_YET,
   sizesOf,
 } from '../plan/budget.ts';
-import type { Refusal } from '../plan/result.ts';
+import type { Refusal } from '../model/plan-document.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Outcome, sentOf } from './outcome.ts';
 

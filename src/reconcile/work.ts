@@ -6,6 +6,7 @@ import type { ScopePlan, Wait } from '../model/plan.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { LedgerUpdates, DoubtfulIntent } from '../plan/draft.ts';
 import type { GuardLimits, Refusal } from '../plan/guard.ts';
+import type { PolicyResult } from '../policies/spec.ts';
 import type { CachingReader } from './scope-reader.ts';
 import type { SharedReadings } from './shared-readings.ts';
 
@@ -39,6 +40,8 @@ export interface Seen {
   readonly live: ReadonlyMap<ResourceId, unknown>;
   readonly ledgerView: LedgerView;
   readonly plan: ScopePlan;
+  /** Policies that deny a manifest or the plan. Empty before the policies were evaluated. */
+  readonly denied: readonly PolicyResult[];
   readonly ledgerUpdates: LedgerUpdates;
   readonly waits: readonly Wait[];
   /** Natural keys of objects that were on record before the snapshot at hand. */

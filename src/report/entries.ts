@@ -2,6 +2,7 @@ import type { Action, Cause, FieldChange, Note, ScopePlan } from '../model/plan.
 import { safeLine } from '../model/text.ts';
 import { type CommonCause, commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
 import type { Disagreement, EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
+import { POLICY_IGNORED, POLICY_WARNING } from '../plan/guard.ts';
 import type { ReportedError } from '../model/errors.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { cameUp, isoTime, isOwnChange, isOwnResult, resultWords, shownChanges, untried } from '../plan/words.ts';
@@ -84,9 +85,9 @@ export function entriesOf(
       },
     ),
     ...(applied?.refused === undefined ? [] : [disagreementEntry(applied.refused)]),
-    ...distinctRefusals(plan.refusals).map(({ code, message, override }) => {
+    ...distinctRefusals(plan.refusals).map(({ code, message, override, resource }) => {
       const remedy = `To allow it: ${override}`;
-      return entry({ state: 'refused', code, title: 'refused by a guard', detail: message, remedy });
+      return entry({ state: 'refused', code, resource, title: 'refused by a guard', detail: message, remedy });
     }),
     ...plan.notes.map((note) => noteEntry(note, undefined)),
   ];
@@ -207,5 +208,7 @@ function standingEntries({ application, deferred, holds, notes }: ScopePlan): En
 }
 
 function noteEntry({ code, resource, message, changes = [] }: Note, application: string | undefined): Entry {
-  return entry({ state: 'note', code, application, resource, title: message, changes });
+  // Authors should see what a policy warns about, unlike other notes.
+  const level = code === POLICY_WARNING || code === POLICY_IGNORED ? 'warning' : STATES.note.level;
+  return entry({ state: 'note', level, code, application, resource, title: message, changes });
 }

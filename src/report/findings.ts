@@ -2,7 +2,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { Position, Problem } from '../model/problem.ts';
 import { safeLine } from '../model/text.ts';
 import type { PlanReport } from '../plan/report.ts';
-import { entriesOf, type Entry } from './entries.ts';
+import { entriesOf, type Entry, type Level } from './entries.ts';
 import { CAUSE_WORDS, changeText } from '../plan/words.ts';
 
 /** Returns the position of a resource in the manifests; undefined for a resource without a manifest. */
@@ -49,10 +49,10 @@ export function linesOf({ detail, cause, changes, effects, remedy }: Entry): rea
   ];
 }
 
-/** Returns faults of manifests as findings, all of them errors. */
+/** Returns faults of manifests as findings. */
 export function problemFindings(problems: readonly Problem[]): readonly Finding[] {
-  return problems.map(({ code, position, resource, path, message, expected, hint }) => ({
-    level: 'error',
+  return problems.map(({ severity = 'error' as const, code, position, resource, path, message, expected, hint }) => ({
+    level: severity satisfies Level,
     code,
     resource: resource as ResourceId | undefined,
     key: path,

@@ -1,6 +1,6 @@
 import { plainJson } from '../model/json.ts';
 import type { ScopePlan } from '../model/plan.ts';
-import type { PlanDocument } from '../plan/document.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
 import type { Applied, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
 import type { PlanLine } from './report-schema.ts';

@@ -41,10 +41,10 @@ export function reportSuites(report: PlanReport, positionOf: PositionOf): readon
 /** Returns one case for each fault, and one for each resource without faults. */
 export function problemSuites(problems: readonly Problem[], resources: readonly string[]): readonly JunitSuite[] {
   const faults = problemFindings(problems).map(
-    ({ code, resource, title, lines, position }): JunitCase => ({
+    ({ level, code, resource, title, lines, position }): JunitCase => ({
       name: title,
       classname: resource ?? position?.file ?? 'manifests',
-      verdict: 'failure',
+      verdict: level === 'error' ? 'failure' : 'passed',
       message: title,
       text: [...placeLine(position), ...lines].join('\n'),
       type: code,

@@ -3,7 +3,7 @@ import { ledgerSchemas } from '../model/owned.ts';
 import { manifestProblemSchema } from '../model/problem.ts';
 import { arrayOf, count, literal, objectOf, ref, text, trueOrFalse } from '../model/schema-words.ts';
 import { statusSchemas } from '../model/status.ts';
-import { planSchemas } from '../plan/document.ts';
+import { planSchemas } from '../model/plan-document.ts';
 import { problem, problemDetailsSchema } from './problem.ts';
 import type { Route } from './route.ts';
 

@@ -1,4 +1,5 @@
 import type { LoadedManifests, ManifestInput } from '../manifest/load.ts';
+import type { PolicyQuestion, PolicyResult } from '../policies/spec.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -76,6 +77,11 @@ export interface Workbench {
   unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents>;
   /** Takes files that a request contains. */
   files(files: readonly SourceFile[], signal?: AbortSignal): Promise<Contents>;
+  /**
+   * Evaluates policies where sources are parsed. A policy that cannot be evaluated denies.
+   * @throws PortolanError when the thread fails.
+   */
+  judge(question: PolicyQuestion): Promise<readonly PolicyResult[]>;
   /** Forgets failed readings, so that they are retried. @returns whether there were any. */
   forgetFailures(): Promise<boolean>;
   close(): Promise<void>;

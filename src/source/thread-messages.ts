@@ -1,4 +1,5 @@
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
+import type { PolicyQuestion, PolicyResult } from '../policies/spec.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { ErrorFacts } from '../model/errors.ts';
 import type { CommitContents, CommitPlace, FolderContents, FolderPlace, LoadContext } from './contents.ts';
@@ -13,6 +14,7 @@ export interface Calls {
   /** Restores the files of all parts since the last call. */
   unpack: { input: undefined; output: { readonly contents: number } };
   load: { input: { readonly contents: number; readonly context: LoadContext }; output: LoadOutput };
+  judge: { input: PolicyQuestion; output: readonly PolicyResult[] };
   pack: {
     input: { readonly contents: number; readonly known: readonly string[] };
     output: { readonly stream: number; readonly digests: readonly string[] };

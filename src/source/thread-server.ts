@@ -78,6 +78,7 @@ function answersOf(around: Surroundings): Answers {
       const changed = amendedIn(before, desired);
       return changed === undefined ? answer('whole', entriesOf(before, desired)) : answer('amended', changed);
     },
+    judge: (question) => workbench.judge(question),
     pack: async ({ contents, known }) => {
       const { digests, parts } = await held.get(contents).pack(known);
       return { digests, stream: streams.add(pieceByPiece(parts)) };

@@ -2,10 +2,12 @@ import PQueue from 'p-queue';
 import { amend } from '../manifest/amended-set.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { bareValue, type Value } from '../manifest/values.ts';
+import type { PolicyQuestion, PolicyResult } from '../policies/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
+import { safeLine } from '../model/text.ts';
 import { after, type Clock } from '../runtime/clock.ts';
 import type { OpenThread } from '../runtime/thread.ts';
 import type {
@@ -47,6 +49,8 @@ interface Task {
   readonly signal?: AbortSignal | undefined;
   /** The task only returns files that were read. Closing the workbench waits for it. */
   readonly isHandOut?: boolean;
+  /** Returns the error for a task that ended the thread. Default: that of the options. */
+  failure?(why: ThreadFailure): PortolanError;
 }
 
 /**
@@ -122,6 +126,10 @@ export class ThreadWorkbench implements Workbench {
     });
   }
 
+  judge(question: PolicyQuestion): Promise<readonly PolicyResult[]> {
+    return this.run({ failure: policyFailure }, (session) => session.call('judge', question));
+  }
+
   async forgetFailures(): Promise<boolean> {
     return (await this.#options.unreadable?.forget()) ?? false;
   }
@@ -172,7 +180,8 @@ export class ThreadWorkbench implements Workbench {
       if (!(error instanceof ThreadEnded)) throw error;
       task.signal?.throwIfAborted();
       if (this.#isClosing) throw interrupted();
-      const failed = failure(reasonOf(error, isLate), task.attempt?.label ?? '');
+      const why = reasonOf(error, isLate);
+      const failed = task.failure?.(why) ?? failure(why, task.attempt?.label ?? '');
       if (task.attempt !== undefined) await this.#options.unreadable?.remember(task.attempt, failed);
       throw failed;
     } finally {
@@ -271,4 +280,16 @@ function reasonOf({ end }: ThreadEnded, isLate: boolean): ThreadFailure {
   if (isLate) return { type: 'too-slow' };
   if (end.type === 'out-of-memory') return { type: 'out-of-memory' };
   return { type: 'failed', reason: end.type === 'failed' ? end.reason : 'it ended by itself' };
+}
+
+/** Returns the error for policies whose evaluation ended the thread. Nothing is sent for the application. */
+function policyFailure(why: ThreadFailure): PortolanError {
+  const happened = { 'too-slow': 'took too long', 'out-of-memory': 'took too much memory', failed: 'ended its thread' };
+  const reason = why.type === 'failed' ? `: ${safeLine(why.reason)}` : '';
+  return new PortolanError({
+    code: 'policy/not-evaluated',
+    disposition: 'retry',
+    message: `The evaluation of the policies ${happened[why.type]}${reason}. Nothing was sent.`,
+    remedy: 'Simplify the expressions in spec.policies of Settings. Portolan retries automatically.',
+  });
 }

@@ -1,6 +1,8 @@
 import type { Declarations } from '../kinds/kind.ts';
 import { FileCache } from '../manifest/file-cache.ts';
 import { loadManifests, type ManifestInput } from '../manifest/load.ts';
+import { evaluatePolicies } from '../policies/evaluate.ts';
+import type { PolicyQuestion, PolicyResult } from '../policies/spec.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { type CommitMemory, readCommit } from './commit-source.ts';
 import type {
@@ -72,6 +74,10 @@ export class LocalWorkbench implements Workbench {
 
   async files(files: readonly SourceFile[]): Promise<Contents> {
     return this.#hold({ files });
+  }
+
+  async judge(question: PolicyQuestion): Promise<readonly PolicyResult[]> {
+    return evaluatePolicies(question, this.#options.clock);
   }
 
   async forgetFailures(): Promise<boolean> {

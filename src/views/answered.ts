@@ -45,6 +45,7 @@ function answeredResource(resource: ResourceStatus, pending: PendingWork | null)
 
 export function applicationState(application: Omit<ApplicationSummary, 'resources'>): ViewState {
   const { pause, approval, lastError, failures } = application;
+  if (conditionOf(application, 'Ready')?.reason === 'Denied') return 'held';
   if (lastError !== null && failures > 0) return 'failing';
   if (pause?.type === 'suspended') return 'suspended';
   if (approval !== null) return 'held';

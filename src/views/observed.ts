@@ -2,18 +2,19 @@ import { driftOf } from '../controller/drift.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { FieldChange, ScopePlan } from '../model/plan.ts';
 import type { ShownLine } from '../model/shown.ts';
+import type { PolicyResult } from '../policies/spec.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
 /** Returns the view of an application that this process observed and planned. */
 export function observedView(prepared: Prepared, lines: readonly ShownLine[] = []): ApplicationView {
-  const { work, scope, plan, waits } = prepared;
+  const { work, scope, plan, waits, denied } = prepared;
   const drift = driftOf(plan);
   return {
     id: work.application.id,
     scope: `${scope.team}/${scope.region}/${scope.appId}`,
-    state: stateOfPlan(plan, waits.length, drift.size > 0),
-    reason: waits[0]?.message ?? '',
+    state: denied.length > 0 ? 'held' : stateOfPlan(plan, waits.length, drift.size > 0),
+    reason: (denied[0] && denialText(denied[0])) ?? waits[0]?.message ?? '',
     resources: [...work.resources.keys()].map((id) => resourceView(id, prepared, drift.get(id))),
     lines,
   };
@@ -26,14 +27,17 @@ export function unreadView(id: string, reason: string): ApplicationView {
 
 function resourceView(
   id: ResourceId,
-  { plan, waits }: Prepared,
+  { plan, waits, denied }: Prepared,
   drift: readonly FieldChange[] | undefined,
 ): ResourceView {
   const holds = plan.holds.filter((one) => one.resource === id);
   const notes = plan.notes.filter((one) => one.resource === id);
+  const denial = denied.find((one) => one.resource === id);
   return {
     id,
-    ...standing(id, plan, waits, drift !== undefined),
+    ...(denial === undefined
+      ? standing(id, plan, waits, drift !== undefined)
+      : { state: 'held', reason: denialText(denial) }),
     matters: [
       ...holds.map(({ changes, message }) => matter('held', changes, message)),
       ...notes.map(({ changes }) => matter('reported', changes)),
@@ -41,6 +45,10 @@ function resourceView(
     ],
     actions: plan.actions.filter((one) => one.resource === id),
   };
+}
+
+function denialText({ policy, message }: PolicyResult): string {
+  return `policy "${policy}": ${message}`;
 }
 
 function stateOfPlan(plan: ScopePlan, waits: number, hasDrift: boolean): ViewState {

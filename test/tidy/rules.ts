@@ -8,6 +8,7 @@ export const LAYERS: readonly string[] = [
   'sandbox',
   'kinds',
   'manifest',
+  'policies',
   'configuration',
   'plan',
   'ledger',

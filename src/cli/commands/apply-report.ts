@@ -7,7 +7,7 @@ import { EXIT, type ExitCode, exitCodeOf } from '../session/exit-codes.ts';
 import { type CompactFlag, planExitCode, planTextFor, worstOf } from '../session/plan-view.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import type { Judgement } from '../../plan/agreement.ts';
-import type { PlanDocument } from '../../plan/document.ts';
+import type { PlanDocument } from '../../model/plan-document.ts';
 import type { Surroundings } from '../session/command.ts';
 import { type Agreement, refusalFacts, reportRefusal, writeDifference } from './saved/agreed.ts';
 

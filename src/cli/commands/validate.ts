@@ -1,4 +1,7 @@
 import { weightWarnings } from '../../kinds/http-gateway-rule/weights.ts';
+import type { Problem } from '../../model/problem.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { manifestPolicyProblems } from '../session/policy-problems.ts';
 import { own } from '../terminal/guarded.ts';
 import { defineCommand } from '../session/command.ts';
 import { checkEmpty, ifEmptyOption, warnMisnamed } from '../session/empty-input.ts';
@@ -19,7 +22,7 @@ import { count } from '../terminal/text.ts';
 
 export const validateCommand = defineCommand({
   about:
-    'Checks manifests and configuration as plan does, and reports every fault with file, line, column and expected value. With a configuration, it also reports what plan refuses whatever the platform says, such as an application outside of spec.scopes.allow. It uses no platform, ledger or secret.',
+    'Checks manifests and configuration as plan does, and reports every fault with file, line, column and expected value. With a configuration, it also reports what plan refuses whatever the platform says, such as an application outside of spec.scopes.allow or a manifest that a policy denies. It uses no platform, ledger or secret.',
   exitCodes: [EXIT.ok, EXIT.invalid],
   seeAlso: ['fmt', 'explain', 'plan'],
   examples: `
@@ -44,16 +47,20 @@ Examples:
     const options = filesNamed(paths, given, command);
     const { terminal } = surroundings;
     const input = await loadInput(options, surroundings, true);
-    if (input.problems.length > 0 || options.output !== 'text') {
+    const problems = checkedByPolicies(input, surroundings.clock);
+    const faults = problems.filter(({ severity }) => severity !== 'warning');
+    if (problems.length > 0 || options.output !== 'text') {
       // Readers of these two formats expect file names relative to the checkout.
       const isOfCheckout = options.output === 'github' || options.output === 'sarif';
-      const problems = isOfCheckout ? input.problems.map(atCheckout) : input.problems;
+      const shown = isOfCheckout ? problems.map(atCheckout) : problems;
+      const denied = new Set(faults.map(({ resource }) => resource));
+      const valid = [...input.desired.keys()].filter((id) => !denied.has(id));
       const { out } = terminal;
-      const text = await renderProblemsAs(options.output, problems, [...input.desired.keys()], out);
+      const text = await renderProblemsAs(options.output, shown, valid, out);
       out.write(options.output === 'text' ? own(out, text) : text);
     }
     warnMisnamed(input.misnamed, terminal);
-    if (input.problems.length > 0) return EXIT.invalid;
+    if (faults.length > 0) return EXIT.invalid;
     await checkEmpty(input, options, terminal);
     if (options.output === 'text') terminal.out.write(summary(input));
     for (const message of weightWarnings(input.desired).values()) terminal.err.write(`warning: ${message}.\n`);
@@ -64,6 +71,11 @@ Examples:
     }
   },
 });
+
+/** Returns the faults of the input; without any, the manifests that policies deny or warn about. */
+function checkedByPolicies(input: Input, clock: Clock): readonly Problem[] {
+  return input.problems.length > 0 ? input.problems : manifestPolicyProblems(input, clock);
+}
 
 /** Formats the result: `valid: 7 resources in 4 files (1 Application, 2 Component, …)`. */
 function summary({ desired, files, file, commit }: Input): string {

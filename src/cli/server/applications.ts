@@ -1,5 +1,5 @@
 import type { ApplicationDetails } from '../../model/status.ts';
-import type { PlanDocument } from '../../plan/document.ts';
+import type { PlanDocument } from '../../model/plan-document.ts';
 import type { ServerClient } from './client.ts';
 
 /** Returns the status of an application. @throws PortolanError where the server has no such application. */

@@ -1,6 +1,6 @@
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { ApplicationDetails } from '../../model/status.ts';
-import type { PlanDocument } from '../../plan/document.ts';
+import type { PlanDocument } from '../../model/plan-document.ts';
 import type { Surroundings } from '../session/command.ts';
 import { checkEmpty, warnMisnamed } from '../session/empty-input.ts';
 import type { ExitCode } from '../session/exit-codes.ts';
@@ -22,6 +22,7 @@ const OF_THE_SERVER = {
   allowShrunk: '--allow-shrunk',
   allowRewind: '--allow-rewind',
   ignoreWindows: '--ignore-windows',
+  ignorePolicies: '--ignore-policies',
   firstInstall: '--first-install',
 } as const;
 

@@ -20,6 +20,7 @@ export interface ScopeFlags {
   readonly allowShrunk?: boolean | undefined;
   readonly allowRewind?: boolean | undefined;
   readonly ignoreWindows?: boolean | undefined;
+  readonly ignorePolicies?: boolean | undefined;
   /** Why a limit is overridden, for the history. */
   readonly reason?: string | undefined;
   /**
@@ -58,6 +59,7 @@ export function passOptions(
 ): PassOptions {
   const { settings } = facts.configuration;
   const ignoredBecause = flags.ignoreWindows === true ? requiredReason(flags.reason) : undefined;
+  const policiesIgnoredBecause = flags.ignorePolicies === true ? requiredReason(flags.reason) : undefined;
   const adopted =
     flags.adopt === true || flags.adopt === undefined
       ? flags.adopt
@@ -76,6 +78,7 @@ export function passOptions(
       ...shareLimits(flags.maxShare ?? settings.prune.maxShare),
       maxPrunes: flags.maxPrunes ?? settings.prune.maxObjects,
       allowedScopes: settings.scopes.allow,
+      policiesIgnoredBecause,
       ...(facts.windowsAt === undefined ? {} : { windows: { at: facts.windowsAt, ignoredBecause } }),
     },
     targets,

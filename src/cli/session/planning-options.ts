@@ -118,6 +118,10 @@ export function addLimitOptions<Args extends unknown[], Own extends OptionValues
       '--ignore-windows',
       'override: apply outside the windows of Settings; requires --reason, which the history keeps',
     )
+    .option(
+      '--ignore-policies',
+      'override: apply what policies of Settings deny; requires --reason, which the history keeps',
+    )
     .option('--reason <text>', 'reason for the override, for the history');
 }
 

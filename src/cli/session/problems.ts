@@ -56,8 +56,8 @@ export async function renderProblemsAs(
         import('../../report/github.ts'),
         import('../../report/findings.ts'),
       ]);
-      const summary =
-        problems.length === 0 ? count(resources.length, 'valid resource') : count(problems.length, 'fault');
+      const faults = problems.filter(({ severity }) => severity !== 'warning').length;
+      const summary = faults === 0 ? count(resources.length, 'valid resource') : count(faults, 'fault');
       return renderGithub(problemFindings(problems), summary);
     }
     case 'sarif': {

@@ -6,6 +6,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { type ResourceId, scopeKey } from '../../model/ids.ts';
 import { createRemovalBudget } from '../../reconcile/removal-budget.ts';
 import { budgetLimits, type BudgetOfRun, ofCommand, ofUnknown, type RunPolicy } from '../../reconcile/policies/run.ts';
+import { policyEvaluator, policyJudge } from '../../reconcile/policy-judge.ts';
 import type { PassOptions, Work } from '../../reconcile/reconcile.ts';
 import { workOf } from '../../reconcile/work.ts';
 import { createSharedReadings, type SharedReadings } from '../../reconcile/shared-readings.ts';
@@ -182,6 +183,7 @@ function openedSession(opened: Opened): Session {
   const { flags, input, surroundings, ledger, isKnown, platforms, readOnly, actor, windowsAt } = opened;
   const { source } = flags;
   const { configuration, desired } = input;
+  const evaluator = policyEvaluator(surroundings.clock);
   const timing = timingOf(configuration.settings);
   const stores = lazyStores(platforms);
   const snapshot = snapshotId(desired);
@@ -217,6 +219,7 @@ function openedSession(opened: Opened): Session {
       random: surroundings.random,
       stores,
       timing,
+      policies: policyJudge(configuration.settings.policies, evaluator),
       actor,
       source,
       snapshot,

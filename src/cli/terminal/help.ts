@@ -11,7 +11,15 @@ const GROUPS = {
   'Input:': ['filename', 'revision', 'if-empty', 'var', 'var-file', 'source'],
   'Configuration and ledger:': ['config', 'set', 'platform', 'ledger'],
   'Running controller:': ['server', 'token-file'],
-  'Limits to override:': ['max-share', 'max-prunes', 'allow-empty', 'allow-shrunk', 'allow-rewind', 'ignore-windows'],
+  'Limits to override:': [
+    'max-share',
+    'max-prunes',
+    'allow-empty',
+    'allow-shrunk',
+    'allow-rewind',
+    'ignore-windows',
+    'ignore-policies',
+  ],
   'Output:': ['output', 'compact', 'no-compact', 'detailed-exitcode', 'log-level', 'log-format'],
 };
 

@@ -1,7 +1,7 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { ApplyEvent } from '../../reconcile/apply/world.ts';
 import { unreachable } from '../../model/unreachable.ts';
-import type { PlanDocument } from '../../plan/document.ts';
+import type { PlanDocument } from '../../model/plan-document.ts';
 import { appliedLines, jsonLine, planLines, resultLine, versionLine } from '../../report/jsonl.ts';
 import type { PlanLine } from '../../report/report-schema.ts';
 import type { PlanReport } from '../../plan/report.ts';

@@ -7,6 +7,7 @@ import { durationProblems } from '../../kinds/problems.ts';
 import { serverProblems } from './server-spec.ts';
 import { notificationProblems, plainHttp } from './notifications-spec.ts';
 import { sourceProblems } from './source-spec.ts';
+import { policyProblems } from '../../policies/problems.ts';
 import { windowProblems } from './windows-spec.ts';
 
 export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
@@ -100,6 +101,23 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
           labels: { env: 'prod' },
         },
       ],
+      policies: [
+        {
+          name: 'outer-ports-have-owners',
+          subject: 'manifest',
+          expression:
+            'manifest.kind != "Component" || "owner" in manifest.metadata.labels || manifest.spec.ports.all(p, !p.?outer.orValue(false))',
+          message: 'add the label owner, because a port is open to the outside',
+          action: 'deny',
+        },
+        {
+          name: 'few-removals',
+          subject: 'plan',
+          expression: 'plan.summary.delete <= 3',
+          message: 'remove at most 3 objects with one commit',
+          action: 'warn',
+        },
+      ],
     }),
     documentOf('Settings', undefined, {
       source: {
@@ -120,6 +138,7 @@ function checkSettings({ spec }: Resource<SettingsSpec>, set: OtherResources): r
     ...serverProblems(spec.server),
     ...notificationProblems(spec.notifications),
     ...windowProblems(spec.windows, set),
+    ...policyProblems(spec.policies),
     ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
     ...forbiddenHost(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
   ];

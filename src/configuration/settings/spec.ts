@@ -2,6 +2,7 @@ import { arrayOf, boolean, choice, integer, number, objectOf, section, type Type
 import { duration } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
 import { controllerSettingsSchema } from './controller-spec.ts';
+import { policiesSchema } from '../../policies/spec.ts';
 import { notificationsSchema } from './notifications-spec.ts';
 import { serverSchema } from './server-spec.ts';
 import { sourceSchema } from './source-spec.ts';
@@ -67,6 +68,7 @@ export const settingsSchema = objectOf(
     telemetry: telemetrySchema,
     controller: controllerSettingsSchema,
     windows: windowsSchema,
+    policies: policiesSchema,
   },
 );
 

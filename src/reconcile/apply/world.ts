@@ -7,6 +7,7 @@ import type { Action } from '../../model/plan.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
+import type { PolicyJudge } from '../policy-judge.ts';
 import type { ActionResult } from '../../plan/result.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 
@@ -63,6 +64,8 @@ export interface ApplyWorld {
   /** Who acts, for the history: `cli alice@host`, `daemon`. */
   readonly actor: string;
   readonly source: string;
+  /** undefined: Settings have no policies. */
+  readonly policies?: PolicyJudge | undefined;
   /** Id of the accepted snapshot that the plan was made from. */
   readonly snapshot: string;
   /** Absent: the history does not record it. */

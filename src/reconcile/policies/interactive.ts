@@ -4,7 +4,7 @@ import type { Action, ScopePlan } from '../../model/plan.ts';
 import { expensesOf } from '../../plan/budget.ts';
 import { closedWindow, type GuardLimits } from '../../plan/guard.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import type { Refusal } from '../../plan/result.ts';
+import type { Refusal } from '../../model/plan-document.ts';
 import { guardPlan } from '../guards.ts';
 import type { Outcome } from '../outcome.ts';
 import { type Next, type PassPolicy, type Reservation, unlimited } from '../policy.ts';
@@ -63,7 +63,10 @@ function agreeing(
       return closed && { type: 'paused', by: `the window "${closed.window}" allows no change now` };
     },
     async reserve(actions, prepared, world) {
-      if (actions.length > 0) await recordIgnoredWindow(prepared, limits, world);
+      if (actions.length > 0) {
+        await recordIgnoredWindow(prepared, limits, world);
+        await recordIgnoredPolicies(prepared, limits, world);
+      }
       return budget === undefined ? unlimited : reserve(actions, prepared, budget);
     },
     next(outcome) {
@@ -97,6 +100,18 @@ async function recordIgnoredWindow(
   if (state.type === 'open') return;
   const detail = { application: application.id, window: state.window, reason: windows.ignoredBecause };
   await world.ledger.commit(transaction(world, scope, [{ op: 'record', event: 'window-ignored', detail }]));
+}
+
+/** Records the reason for ignoring the policies that deny in the history. */
+async function recordIgnoredPolicies(
+  { scope, denied, work: { application } }: Prepared,
+  { policiesIgnoredBecause: reason }: GuardLimits,
+  world: ApplyWorld,
+): Promise<void> {
+  if (reason === undefined || denied.length === 0) return;
+  const policies = [...new Set(denied.map(({ policy }) => policy))];
+  const detail = { application: application.id, policies, reason };
+  await world.ledger.commit(transaction(world, scope, [{ op: 'record', event: 'policies-ignored', detail }]));
 }
 
 /** Returns whether to wait for another pass, and until when. */

@@ -53,6 +53,7 @@ export const workbench: Workbench = {
       for (const [path, text] of JSON.parse(part) as [string, string][]) files.push({ path, text });
     return contentsOf(files);
   },
+  judge: () => Promise.reject(new Error('the simulator has no policies')),
   forgetFailures: async () => false,
   close: async () => {},
 };

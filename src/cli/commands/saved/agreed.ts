@@ -1,7 +1,7 @@
 import { safeLine } from '../../../model/text.ts';
 import { unreachable } from '../../../model/unreachable.ts';
 import { type Judgement, judgePlan, type PlanRefusal } from '../../../plan/agreement.ts';
-import type { PlanDocument } from '../../../plan/document.ts';
+import type { PlanDocument } from '../../../model/plan-document.ts';
 import { renderDifference } from '../../../report/difference.ts';
 import type { Disagreement } from '../../../plan/report.ts';
 import type { Surroundings } from '../../session/command.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import type { JsonObject } from '../../../model/json.ts';
-import { planSchemas } from '../../../plan/document.ts';
+import { planSchemas } from '../../../model/plan-document.ts';
 import { operatorNames } from '../../../configuration/configuration.ts';
 import { recheckResources } from '../../../manifest/load.ts';
 import { openPlan, type SavedPlan, savedPlanSchema } from '../../../plan/saved.ts';

@@ -2,7 +2,7 @@ import { type Declarations, referencesOf } from '../../../kinds/kind.ts';
 import { storeDeclaration } from '../../../configuration/store/declaration.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import { safeLine } from '../../../model/text.ts';
-import type { PlanDocument } from '../../../plan/document.ts';
+import type { PlanDocument } from '../../../model/plan-document.ts';
 import { type PlanAllowances, type SavedPlan, sealPlan } from '../../../plan/saved.ts';
 import { successionOf } from '../../../source/snapshot.ts';
 import type { Surroundings } from '../../session/command.ts';
