@@ -20,7 +20,7 @@ test('a saved plan is for its owner alone, canonical, whole, and says how to car
   const text = readFileSync(file, 'utf8');
   const content = JSON.parse(text) as { plan: { digest: string }; desired: { id: string }[] };
   expect(text).toBe(`${canonicalJson(content as unknown as Json)}\n`);
-  expect(planned.out).toContain(`Digest: ${content.plan.digest}\n`);
+  expect(planned.out).toContain(`Digest: ${content.plan.digest}  (total of 2 applications)\n`);
   expect(content.desired.map(({ id }) => id)).toContain('StoreInstall/shop-db');
   // What is planned twice is the same, but for the moment.
   const again = await savePlan(scene);
