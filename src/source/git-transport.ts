@@ -34,7 +34,7 @@ export class GitTransport {
     const { password, sshKey } = credentials ?? {};
     this.#password = password && secret(password, `${WHERE}.password`);
     // A key file is used in place: ssh itself refuses one that other users can read.
-    this.#key = sshKey !== undefined && 'env' in sshKey ? secret(sshKey, `${WHERE}.sshKey`) : undefined;
+    this.#key = sshKey !== undefined && !('file' in sshKey) ? secret(sshKey, `${WHERE}.sshKey`) : undefined;
   }
 
   /**

@@ -73,8 +73,7 @@ export async function startServing(options: ServingOptions = {}): Promise<Servin
   const server = await startServer({
     api,
     settings,
-    openSecret: (reference) => () =>
-      new Secret(secrets.get('env' in reference ? reference.env : reference.file) ?? '', 'a test'),
+    openSecret: (reference) => () => new Secret(secrets.get(Object.values(reference)[0] ?? '') ?? '', 'a test'),
     log: collecting(said),
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
     clock: options.clock ?? systemClock,

@@ -46,7 +46,9 @@ export function follow(
     settings: { intervalMs: 3_600_000, ...settings },
     secret: (reference) => () => {
       const value =
-        'env' in reference ? (secrets[reference.env] ?? '') : readFileSync(reference.file, 'utf8').replace(/\n$/, '');
+        'file' in reference
+          ? readFileSync(reference.file, 'utf8').replace(/\n$/, '')
+          : (secrets[Object.values(reference)[0] ?? ''] ?? '');
       return new Secret(value, 'test');
     },
     ...changes,

@@ -1,8 +1,12 @@
 import type { SecretReference } from '../../configuration/platform/spec.ts';
+import { decryptSops, SopsError } from '../../configuration/sops.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
 import type { Surroundings } from './command.ts';
-import { readNamedFile } from './files.ts';
+import { readFileIfThere, readNamedFile } from './files.ts';
+
+/** Where SOPS keeps age identities by default. */
+const AGE_KEYS_FILE = '~/.config/sops/age/keys.txt';
 
 /** Maximum age of a secret from a file: a rotated token is used within this time. */
 const FILE_AGE_MAX_MS = 5_000;
@@ -10,7 +14,7 @@ const FILE_AGE_MAX_MS = 5_000;
 /**
  * Opens the secret that a reference of the configuration names.
  * @param where the position of the reference, for messages: `Platform/default spec.auth.value`.
- * @returns a function that gives the current secret. A file is read again when its content is older than 5 s; while it
+ * @returns a function that gives the current secret. A file, encrypted or not, is read again when its content is older than 5 s; while it
  * cannot be read, the former secret is used.
  * @throws PortolanError `secret/missing`, at once, when the reference leads to no secret.
  */
@@ -28,11 +32,10 @@ export function openSecret(
     const secret = wrap(env[reference.env], `environment variable ${reference.env}`);
     return () => secret;
   }
-  const origin = `file ${reference.file}`;
-  const read = (): Secret => {
-    const text = new TextDecoder().decode(readNamedFile(reference.file, `the secret of ${where}`));
-    return wrap(text.replace(/\r?\n$/, ''), origin);
-  };
+  const read =
+    'sops' in reference
+      ? () => wrap(sopsValue(reference.sops, where, env), `file ${reference.sops}`)
+      : () => wrap(fileText(reference.file, where).replace(/\r?\n$/, ''), `file ${reference.file}`);
   let secret = read();
   let readAtMs = clock.monotonic();
   return () => {
@@ -46,6 +49,34 @@ export function openSecret(
     }
     return secret;
   };
+}
+
+function fileText(file: string, where: string): string {
+  return new TextDecoder().decode(readNamedFile(file, `the secret of ${where}`));
+}
+
+/** @param reference FILE#KEY. @throws PortolanError when the file cannot be read or decrypted. */
+function sopsValue(reference: string, where: string, env: Surroundings['env']): string | undefined {
+  const [file = '', key = ''] = reference.split('#');
+  try {
+    return decryptSops(fileText(file, where), ageIdentities(env)).get(key);
+  } catch (error) {
+    if (!(error instanceof SopsError)) throw error;
+    throw invalidInput(
+      'secret/sops',
+      `${where} takes its secret from ${file}, which cannot be decrypted: ${error.message}. Nothing was sent.`,
+      `Check it with: sops decrypt ${file}. Portolan takes age identities from SOPS_AGE_KEY, SOPS_AGE_KEY_FILE or ${AGE_KEYS_FILE}.`,
+    );
+  }
+}
+
+/** Returns the age identities from where SOPS itself takes them. */
+function ageIdentities({ SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, XDG_CONFIG_HOME, HOME }: Surroundings['env']): string {
+  if (SOPS_AGE_KEY !== undefined) return SOPS_AGE_KEY;
+  const folder = XDG_CONFIG_HOME ?? (HOME === undefined ? undefined : `${HOME}/.config`);
+  const file = SOPS_AGE_KEY_FILE ?? (folder === undefined ? undefined : `${folder}/sops/age/keys.txt`);
+  const content = file === undefined ? undefined : readFileIfThere(file, 'the age identities');
+  return new TextDecoder().decode(content ?? new Uint8Array());
 }
 
 function checked(value: string | undefined, origin: string, where: string): string {

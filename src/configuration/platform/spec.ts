@@ -4,7 +4,7 @@ import { duration, ONE_LINE, ONE_LINE_PATTERN, URL_RULES } from '../../kinds/sch
 import type { Loaded } from '../loaded.ts';
 
 /** A reference to a secret; an inline secret is an error. */
-export type SecretReference = { readonly env: string } | { readonly file: string };
+export type SecretReference = { readonly env: string } | { readonly file: string } | { readonly sops: string };
 
 /** Returns the schema of a reference to a secret. `x-secret` rejects an inline value and keeps it out of every message. */
 export function secretReference(description: string): s.Schema<SecretReference> {
@@ -25,8 +25,19 @@ export function secretReference(description: string): s.Schema<SecretReference> 
         'x-secret': 'name',
         'x-expected': 'the PATH of a file, not its content',
       }),
+      'sops?': s.string(
+        'FILE#KEY: a YAML or JSON file that SOPS has encrypted for an age key, and the key of the secret in it (keys in keys are joined with dots).',
+        {
+          maxLength: 4096,
+          pattern:
+            '^[^#\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+#[^#\\u0000-\\u001f\\u007f-\\u009f\\u2028\\u2029]+$',
+          examples: ['secrets.sops.yaml#stores.main'],
+          'x-secret': 'name',
+          'x-expected': 'the PATH of a file that SOPS has encrypted, a # and a key in it',
+        },
+      ),
     }),
-    oneOf: [{ required: ['env'] }, { required: ['file'] }],
+    oneOf: [{ required: ['env'] }, { required: ['file'] }, { required: ['sops'] }],
     'x-secret': 'reference',
   } as JsonObject;
 }

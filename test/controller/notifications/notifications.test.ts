@@ -66,7 +66,7 @@ function start(
     },
     source: 'default',
     openSecret(reference, where) {
-      const name = 'env' in reference ? reference.env : reference.file;
+      const name = Object.values(reference)[0] ?? '';
       const value = secrets[name];
       if (value === undefined)
         throw new PortolanError({ code: 'secret/missing', disposition: 'invalid', message: where, remedy: 'Set it.' });

@@ -14,6 +14,7 @@ import { allVariables, OTHER_VARIABLES, unexplainedVariables } from '../../sessi
 import { type FlagInForce, flagsInForce } from './flags.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { unreachable } from '../../../model/unreachable.ts';
+import type { SecretReference } from '../../../configuration/platform/spec.ts';
 import { openSecret } from '../../session/secrets.ts';
 
 export const configCommand = defineCommand({
@@ -138,7 +139,7 @@ function secretState(
   surroundings: Surroundings,
 ): 'can be read' | 'cannot be read' | undefined {
   if (schema['x-secret'] !== 'name' || typeof value !== 'string') return undefined;
-  const reference = name.endsWith('.env') ? { env: value } : { file: value };
+  const reference = { [name.slice(name.lastIndexOf('.') + 1)]: value } as SecretReference;
   try {
     openSecret(reference, `${kind}/${document} spec.${name}`, surroundings);
     return 'can be read';

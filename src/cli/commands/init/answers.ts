@@ -1,18 +1,20 @@
 import { applicationDeclaration } from '../../../kinds/application/declaration.ts';
 import type { SchemaNode } from '../../../kinds/fields.ts';
 import { platformDeclaration } from '../../../configuration/platform/declaration.ts';
-import type { SecretReference } from '../../../configuration/platform/spec.ts';
 import { nameOf } from '../../../kinds/schema.ts';
 import type { JsonObject } from '../../../model/json.ts';
 import { invalidInput, PortolanError } from '../../../model/errors.ts';
 import { checkPlatformUrl } from '../../../platform/url.ts';
+
+/** The references to a token that `init` writes. */
+type TokenReference = { readonly env: string } | { readonly file: string };
 
 /** The answers that a project is initialized with. */
 export interface Answers {
   readonly url: string;
   readonly allowPlainHttp: boolean;
   readonly header: string;
-  readonly token: SecretReference;
+  readonly token: TokenReference;
   readonly team: string;
   readonly region: string;
   readonly appId: number;
@@ -127,7 +129,7 @@ export function urlOf(url: string, allowPlainHttp: boolean): string {
 }
 
 /** Returns the reference to the token that the flags give; undefined where they give none. */
-export function tokenOf({ authEnv, authFile }: GivenAnswers): SecretReference | undefined {
+export function tokenOf({ authEnv, authFile }: GivenAnswers): TokenReference | undefined {
   if (authFile !== undefined) return { file: authFile };
   return authEnv === undefined ? undefined : { env: authEnv };
 }
