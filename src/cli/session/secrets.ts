@@ -5,7 +5,7 @@ import { Secret } from '../../model/secret.ts';
 import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
 
-/** Where SOPS keeps age identities by default. */
+/** Default file of SOPS for age identities. */
 const AGE_KEYS_FILE = '~/.config/sops/age/keys.txt';
 
 /** Maximum age of a secret from a file: a rotated token is used within this time. */

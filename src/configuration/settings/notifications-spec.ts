@@ -11,13 +11,10 @@ import { secretReference } from '../platform/spec.ts';
 /** `receiverProblems` checks which fields a type requires and accepts. */
 const receiverSchema = objectOf('A receiver of notifications.', {
   name: string('Name in rules, logs and metrics.', NAME),
-  type: choice('webhook: CloudEvents 1.0 as JSON. slack: text. github, gitlab, gitea: the status of a commit.', [
-    'webhook',
-    'slack',
-    'github',
-    'gitlab',
-    'gitea',
-  ]),
+  type: choice(
+    'webhook: CloudEvents 1.0 as JSON. slack: a message. alertmanager: alerts. github, gitlab, gitea: the status of a commit.',
+    ['webhook', 'slack', 'alertmanager', 'github', 'gitlab', 'gitea'],
+  ),
   'url?': string(
     'Address to post to, or base address of the API of a forge. Use urlFrom if the address is a credential.',
     URL_RULES,
@@ -36,7 +33,14 @@ const receiverSchema = objectOf('A receiver of notifications.', {
     ...ONE_LINE,
     default: 'portolan',
   }),
-  'link?': string('Link of the status of a commit, such as the dashboard.', URL_RULES),
+  'link?': string(
+    'Page to which a message, an alert or the status of a commit links, such as the dashboard.',
+    URL_RULES,
+  ),
+  'commitUrl?': string('Address of commits on the forge, to which the id of a commit is appended.', {
+    ...URL_RULES,
+    examples: ['https://git.example.com/acme/shop/commit/'],
+  }),
   ratePerMinute: integer(
     'Maximum number of messages per minute. Further messages wait; if too many wait, the oldest are dropped and counted.',
     {
@@ -128,7 +132,7 @@ export function notificationProblems({ receivers, rules }: NotificationsSpec): r
   ];
 }
 
-const FIELDS = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link'] as const;
+const FIELDS = ['url', 'urlFrom', 'secret', 'token', 'repository', 'link', 'commitUrl'] as const;
 type Field = (typeof FIELDS)[number];
 
 interface Fields {
@@ -148,7 +152,12 @@ const ofForge = {
 /** The fields that a type of receiver requires and accepts. */
 const FIELDS_OF: Readonly<Record<ReceiverSpec['type'], Fields>> = {
   webhook: { needs: [['url', 'urlFrom']], takes: ['url', 'urlFrom', 'secret', 'token'], reason: 'where to post' },
-  slack: { needs: [['urlFrom']], takes: ['urlFrom'], reason: 'the address of a Slack webhook is its credential' },
+  slack: {
+    needs: [['urlFrom']],
+    takes: ['urlFrom', 'link', 'commitUrl'],
+    reason: 'the address of a Slack webhook is its credential',
+  },
+  alertmanager: { needs: [['url']], takes: ['url', 'token', 'link'], reason: 'the base address of Alertmanager' },
   github: ofForge,
   gitlab: ofForge,
   gitea: { ...ofForge, needs: [['url'], ...ofForge.needs] },

@@ -6,7 +6,7 @@ import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { amount, cut } from '../../plan/words.ts';
 import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
-import { shortRevision } from './payload.ts';
+import { commitOf, shortRevision } from './payload.ts';
 import { matchesLabels } from './rules.ts';
 
 /** Status of a commit for a forge such as GitHub. */
@@ -16,15 +16,6 @@ export interface CommitVerdict {
   readonly state: 'pending' | 'success' | 'failure';
   /** Text on one line, of any length. */
   readonly description: string;
-}
-
-/** Returns the id in `main@sha1:<id>`; `undefined` for plain files (`files@sha256:<digest>`), which have no commit. */
-export function commitOf(revision: string | null): string | undefined {
-  if (revision?.startsWith('files@sha256:') === true) return undefined;
-  return /@sha(?:1:([0-9a-f]{40})|256:([0-9a-f]{64}))$/
-    .exec(revision ?? '')
-    ?.slice(1)
-    .find(Boolean);
 }
 
 type Standing = 'applied' | 'drifted' | 'failed' | 'approval' | 'suspended' | 'under-way';

@@ -10,7 +10,6 @@ import type { ControllerApi } from '../api.ts';
 import { Delivery, type SenderOptions } from '../delivery.ts';
 import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
 import {
-  commitOf,
   type CommitVerdict,
   commitVerdict,
   isSetAlready,
@@ -18,7 +17,8 @@ import {
   statusMessage,
   superseded,
 } from './commit-status.ts';
-import { cloudEvent, redacted, slackMessage, type Notice } from './payload.ts';
+import { alertChanges, postableAlert } from './alert.ts';
+import { cloudEvent, commitOf, redacted, slackMessage, type Notice } from './payload.ts';
 import { matchesRule, createRepeats, forgetFirst } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {
@@ -102,9 +102,11 @@ function openReceiver(
       return eventReceiver(spec, rules, options, post, (notice) => ({
         url: address?.() ?? '',
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        body: JSON.stringify(slackMessage(notice)),
+        body: JSON.stringify(slackMessage(notice, spec)),
       }));
     }
+    case 'alertmanager':
+      return alertReceiver(spec, rules, options, post, secret('token'));
     case 'github':
     case 'gitlab':
     case 'gitea': {
@@ -138,6 +140,40 @@ function eventReceiver(
       const repeats = repeatsOf(safe);
       if (repeats === undefined) options.counts.collapsed(spec.name);
       else queue.push(event.id, { event: safe, repeats });
+    },
+    close: (graceMs) => queue.close(graceMs),
+  };
+}
+
+/**
+ * Returns a receiver that starts and ends alerts. The rules apply to the alert, so that the event that ends it arrives, too. Equal
+ * events are not dropped: Alertmanager groups and repeats alerts itself.
+ */
+function alertReceiver(
+  spec: ReceiverSettings,
+  rules: readonly NotificationRule[],
+  options: NotificationsOptions,
+  post: Post,
+  token: (() => Secret) | undefined,
+): Receiver {
+  const wanted = (event: ControllerEvent) =>
+    alertChanges(event).filter(({ alert: { starts, severity } }) =>
+      rules.some((rule) => matchesRule(rule, { ...event, type: starts, severity })),
+    );
+  const queue = new Delivery<ControllerEvent>({
+    ...queueOf(spec, options, post),
+    write: (event) => ({
+      url: `${(spec.url ?? '').replace(/\/+$/, '')}/api/v2/alerts`,
+      headers: {
+        'content-type': 'application/json',
+        ...(token === undefined ? {} : { authorization: { prefix: 'Bearer ', value: token() } }),
+      },
+      body: JSON.stringify(wanted(event).map((change) => postableAlert(change, event, options.source, spec.link))),
+    }),
+  });
+  return {
+    receive(event, redactedEvent) {
+      if (wanted(event).length > 0) queue.push(event.id, redactedEvent());
     },
     close: (graceMs) => queue.close(graceMs),
   };

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts';
-import type { ControllerEvent } from '../../model/status.ts';
+import type { ReceiverSettings } from '../../configuration/settings/notifications-spec.ts';
+import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
 import { amount, cut } from '../../plan/words.ts';
 
@@ -12,6 +13,9 @@ export interface Notice {
 /** Many receivers reject longer messages. */
 const DETAIL_CHARS_MAX = 32_768;
 const SLACK_TEXT_CHARS_MAX = 3_000;
+const COMMIT_CHARS = 10;
+/** The colour of the bar beside a message. */
+const SLACK_COLORS: Readonly<Record<EventSeverity, string>> = { info: 'good', warning: 'warning', error: 'danger' };
 
 /** Returns the event with every secret of this process masked. */
 export function redacted(event: ControllerEvent, redact: (text: string) => string): ControllerEvent {
@@ -68,13 +72,62 @@ export function cloudEvent({ event, repeats }: Notice, source: string): JsonObje
 }
 
 /** Returns the event as text for Slack, and for Mattermost, Rocket.Chat and Discord's `/slack`. */
-export function slackMessage({ event, repeats }: Notice): JsonObject {
-  const subject = event.resource ?? event.application;
-  const facts = [event.type, ...(event.revision === null ? [] : [shortRevision(event.revision)])];
-  if (repeats > 0) facts.push(`${amount(repeats, 'equal event')} before`);
-  const head = `*${event.severity}*${subject === null ? '' : ` ${escaped(subject)}`}`;
-  const text = `${head}: ${escaped(safeText(event.message))}`;
-  return { text: `${cut(text, SLACK_TEXT_CHARS_MAX)}\n_${escaped(facts.join(', '))}_` };
+export function slackMessage(
+  { event, repeats }: Notice,
+  { link, commitUrl }: Pick<ReceiverSettings, 'link' | 'commitUrl'> = {},
+): JsonObject {
+  const { application, resource, severity, revision } = event;
+  const subject = resource ?? application;
+  const message = safeText(event.message);
+  const title = subject ?? event.type;
+  // Most messages begin with what they are about, which is the title here.
+  const rest =
+    /^(?:: | )/.test(message.slice(title.length)) && message.startsWith(title)
+      ? message.slice(title.length).replace(/^:? /, '')
+      : message;
+  const field = (name: string, value: string): JsonObject => ({ title: name, value, short: true });
+  return {
+    attachments: [
+      {
+        fallback: cut(escaped(`${severity}: ${title}: ${rest}`), SLACK_TEXT_CHARS_MAX),
+        color: SLACK_COLORS[severity],
+        title: escaped(title),
+        ...(link === undefined ? {} : { title_link: link }),
+        text: cut(escaped(rest), SLACK_TEXT_CHARS_MAX),
+        fields: [
+          ...(application === null || application === subject ? [] : [field('Application', escaped(application))]),
+          ...(revision === null ? [] : revisionFields(revision, commitUrl, field)),
+          ...(repeats === 0 ? [] : [field('Before', amount(repeats, 'equal event'))]),
+        ],
+        footer: event.type,
+        ts: Math.floor(event.atMs / 1000),
+      },
+    ],
+  };
+}
+
+function revisionFields(
+  revision: string,
+  commitUrl: string | undefined,
+  field: (name: string, value: string) => JsonObject,
+): readonly JsonObject[] {
+  const commit = commitOf(revision);
+  if (commit === undefined) return [field('Revision', escaped(shortRevision(revision)))];
+  const short = commit.slice(0, COMMIT_CHARS);
+  const branch = revision.slice(0, revision.lastIndexOf('@'));
+  return [
+    field('Commit', commitUrl === undefined ? short : `<${commitUrl.replace(/\/*$/, '/')}${commit}|${short}>`),
+    ...(branch === '' ? [] : [field('Branch', escaped(branch))]),
+  ];
+}
+
+/** Returns the id in `main@sha1:<id>`; `undefined` for plain files (`files@sha256:<digest>`), which have no commit. */
+export function commitOf(revision: string | null): string | undefined {
+  if (revision?.startsWith('files@sha256:') === true) return undefined;
+  return /@sha(?:1:([0-9a-f]{40})|256:([0-9a-f]{64}))$/
+    .exec(revision ?? '')
+    ?.slice(1)
+    .find(Boolean);
 }
 
 /** Shortens `main@sha1:0123456789…` to `main@0123456789`. */

@@ -117,9 +117,37 @@ test('a chat gets text at an address that is a secret itself', async () => {
   api.emit(event());
   await chat.count(1);
   expect(chat.received[0]?.path).toBe('/T0/hunter2?x=1');
-  expect(JSON.parse(String(chat.received[0]?.body))).toEqual({
-    text: '*warning* Component/shop-web: port 8080: outer is false on the platform, true in git\n_drift.detected, main@0123456789_',
+  expect(JSON.parse(String(chat.received[0]?.body))).toMatchObject({
+    attachments: [{ color: 'warning', title: 'Component/shop-web', footer: 'drift.detected' }],
   });
+});
+
+test('Alertmanager gets the end of each alert, too, although it is less severe than the rule asks', async () => {
+  const alerts = await startReceiver();
+  const rules = [{ severity: 'warning', events: ['drift.detected'] }] as const;
+  const scene = start([{ name: 'pager', type: 'alertmanager', url: `${alerts.url}/base/`, token: { env: 'TOKEN' } }], {
+    rules,
+  });
+  scene.api.emit(event({ message: 'the platform said hunter2-key' }));
+  scene.api.emit(event({ type: 'apply.finished', severity: 'error' }));
+  scene.api.emit(event({ type: 'hold.added' }));
+  scene.api.emit(event({ type: 'drift.gone', severity: 'info' }));
+  // The same again within the time for repeats: Alertmanager has to hear of it.
+  scene.api.emit(event({ message: 'the platform said hunter2-key' }));
+  await alerts.count(3);
+  expect(alerts.received.map(({ path, headers }) => [path, headers.authorization])).toEqual(
+    Array(3).fill(['/base/api/v2/alerts', 'Bearer hunter2-token']),
+  );
+  const bodies = alerts.received.map(
+    ({ body }) => JSON.parse(String(body)) as { labels: object; annotations: object }[],
+  );
+  expect(bodies.map((body) => body.map((alert) => Object.hasOwn(alert, 'startsAt')))).toEqual([
+    [true],
+    [false],
+    [true],
+  ]);
+  expect(bodies[0]?.[0]?.annotations).toMatchObject({ description: 'the platform said [secret]' });
+  expect(bodies[1]?.[0]?.labels).toEqual(bodies[0]?.[0]?.labels);
 });
 
 test('rules say what goes where, each event once per receiver; a receiver that none names gets nothing', async () => {

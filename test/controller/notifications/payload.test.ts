@@ -2,13 +2,14 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { refusal, statusMessage, superseded } from '../../../src/controller/notifications/commit-status.ts';
+import { alertChanges, postableAlert } from '../../../src/controller/notifications/alert.ts';
 import { cloudEvent, redacted, slackMessage } from '../../../src/controller/notifications/payload.ts';
 import { cut } from '../../../src/plan/words.ts';
 import type { ReceiverSettings } from '../../../src/configuration/settings/notifications-spec.ts';
 import type { Json } from '../../../src/model/json.ts';
 import { Secret } from '../../../src/model/secret.ts';
-import { COMMIT, event } from '../hand-made.ts';
-import { cloudEventsSchema, statusSchemas } from './schemas.ts';
+import { COMMIT, event, NOON_MS } from '../hand-made.ts';
+import { alertsSchema, cloudEventsSchema, slackSchema, statusSchemas } from './schemas.ts';
 
 const FOLDER = 'test/controller/notifications/golden';
 const ajv = new Ajv2020({ strict: false });
@@ -32,6 +33,10 @@ function expectGolden(name: string, value: unknown): void {
 function expectValid(schema: object, value: unknown): void {
   const validate = ajv.compile(schema);
   expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
+}
+
+interface SlackMessage {
+  readonly attachments: readonly [{ readonly text: string; readonly fallback: string; readonly title: string }];
 }
 
 const drift = event({ id: 'a1b2', sequence: 7 });
@@ -64,8 +69,11 @@ test.for([
   const cloud = JSON.parse(JSON.stringify(cloudEvent(told, 'shop of mine'))) as Json;
   expectValid(cloudEventsSchema, cloud);
   expectGolden(`cloudevents-${name}`, cloud);
-  const slack = slackMessage(told);
-  expectValid({ type: 'object', required: ['text'], properties: { text: { type: 'string', minLength: 1 } } }, slack);
+  const slack = slackMessage(told, {
+    link: 'https://portolan.example.com/',
+    commitUrl: 'https://git.example.com/acme/shop/commit',
+  });
+  expectValid(slackSchema, slack);
   expectGolden(`slack-${name}`, slack);
 });
 
@@ -74,9 +82,11 @@ test('a long detail is left out of a CloudEvent, and that is said; a long messag
   expect(cloudEvent({ event: long, repeats: 0 }, 'default')).toMatchObject({
     data: { detail: null, detailOmitted: true },
   });
-  const { text } = slackMessage({ event: long, repeats: 0 }) as { text: string };
-  expect(text.length).toBeLessThan(3_100);
-  expect(text.isWellFormed()).toBe(true);
+  const [attachment] = (slackMessage({ event: long, repeats: 0 }) as unknown as SlackMessage).attachments;
+  for (const text of [attachment.text, attachment.fallback]) {
+    expect(text.length).toBeLessThanOrEqual(3_000);
+    expect(text.isWellFormed()).toBe(true);
+  }
   expect(cut('a😀b', 3)).toBe('a…');
 });
 
@@ -143,4 +153,54 @@ test('a GitLab project may be a number or lie in groups', () => {
     statusMessage('gitlab', { ...receiver, repository }, refusal(COMMIT, ''), token).url as string;
   expect(at('a/b/c')).toBe(`https://gitlab.com/api/v4/projects/a%2Fb%2Fc/statuses/${COMMIT}`);
   expect(at('4711')).toBe(`https://gitlab.com/api/v4/projects/4711/statuses/${COMMIT}`);
+});
+
+test('a message to a chat does not repeat its title, and leaves out what there is not', () => {
+  const message = 'Component/shop-web was changed on the platform: outer is true, should be false';
+  const { attachments } = slackMessage({
+    event: event({ message, revision: 'files@sha256:0123' }),
+    repeats: 0,
+  }) as unknown as SlackMessage;
+  expect(attachments[0]).toMatchObject({
+    title: 'Component/shop-web',
+    text: 'was changed on the platform: outer is true, should be false',
+    fields: [
+      { title: 'Application', value: 'Application/shop' },
+      { title: 'Revision', value: 'files@sha256:0123' },
+    ],
+  });
+  expect(attachments[0]).not.toHaveProperty('title_link');
+});
+
+test.for([
+  ['drift.detected', 'drift.healed', {}],
+  ['hold.added', 'hold.released', { code: 'rule/not-ours' }],
+  ['region.paused', 'region.resumed', { platform: 'default', region: 'region-1' }],
+  ['health.changed', 'health.changed', {}],
+  ['source.refused', 'source.accepted', {}],
+  ['application.failed', 'application.recovered', {}],
+] as const)('an alert that %s starts ends with %s: its labels are the same', ([starts, ends, detail]) => {
+  const alertsOf = (facts: Parameters<typeof event>[0]) => {
+    const one = event({ ...facts, detail: { ...detail, more: facts?.message ?? '' } });
+    return alertChanges(one).map((change) => ({ change: change.type, alert: postableAlert(change, one, 'default') }));
+  };
+  const [started] = alertsOf({ type: starts, severity: 'warning', message: 'it began' });
+  const ended = alertsOf({ type: ends, severity: 'info', message: 'it ended', atMs: NOON_MS + 60_000 });
+  expectValid(alertsSchema, [started?.alert, ...ended.map(({ alert }) => alert)]);
+  expect(started).toMatchObject({
+    change: 'starts',
+    alert: {
+      startsAt: '2026-11-20T12:00:00.000Z',
+      endsAt: '2026-11-21T12:00:00.000Z',
+      labels: { label_env: 'prod', ...detail },
+    },
+  });
+  expect(ended.every(({ change }) => change === 'ends')).toBe(true);
+  const same = ended.find(({ alert }) => JSON.stringify(alert['labels']) === JSON.stringify(started?.alert['labels']));
+  expect(same?.alert).toMatchObject({ endsAt: '2026-11-20T12:01:00.000Z', annotations: { description: 'it ended' } });
+});
+
+test('an event that is neither a start nor an end is no alert', () => {
+  for (const type of ['controller.started', 'apply.started', 'wait.progress'] as const)
+    expect(alertChanges(event({ type, severity: 'error' }))).toEqual([]);
 });

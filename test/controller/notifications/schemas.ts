@@ -57,3 +57,65 @@ export const statusSchemas = {
     },
   },
 };
+
+/** `postableAlerts` of Alertmanager's API v2, as its OpenAPI document has it, with the rules for names of labels. */
+export const alertsSchema = {
+  type: 'array',
+  minItems: 1,
+  items: {
+    type: 'object',
+    required: ['labels'],
+    additionalProperties: false,
+    properties: {
+      labels: {
+        type: 'object',
+        required: ['alertname'],
+        propertyNames: { pattern: '^[a-zA-Z_][a-zA-Z0-9_]*$' },
+        additionalProperties: { type: 'string', minLength: 1 },
+      },
+      annotations: { type: 'object', additionalProperties: { type: 'string' } },
+      startsAt: { type: 'string', format: 'date-time' },
+      endsAt: { type: 'string', format: 'date-time' },
+      generatorURL: { type: 'string', format: 'uri' },
+    },
+  },
+};
+
+const slackText = { type: 'string', minLength: 1, maxLength: 3000 };
+
+/** Legacy attachments of Slack's messages, which Mattermost, Rocket.Chat and Discord read, too. */
+export const slackSchema = {
+  type: 'object',
+  required: ['attachments'],
+  additionalProperties: false,
+  properties: {
+    attachments: {
+      type: 'array',
+      minItems: 1,
+      maxItems: 1,
+      items: {
+        type: 'object',
+        required: ['fallback', 'color', 'title', 'text', 'footer', 'ts'],
+        additionalProperties: false,
+        properties: {
+          fallback: slackText,
+          color: { enum: ['good', 'warning', 'danger'] },
+          title: slackText,
+          title_link: { type: 'string', format: 'uri' },
+          text: slackText,
+          fields: {
+            type: 'array',
+            items: {
+              type: 'object',
+              required: ['title', 'value', 'short'],
+              additionalProperties: false,
+              properties: { title: slackText, value: slackText, short: { type: 'boolean' } },
+            },
+          },
+          footer: slackText,
+          ts: { type: 'integer' },
+        },
+      },
+    },
+  },
+};

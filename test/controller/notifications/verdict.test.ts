@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { commitOf, commitVerdict } from '../../../src/controller/notifications/commit-status.ts';
+import { commitVerdict } from '../../../src/controller/notifications/commit-status.ts';
+import { commitOf } from '../../../src/controller/notifications/payload.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
 import { application, COMMIT, condition, NOON_MS, resource, REVISION, sourceStatus } from '../hand-made.ts';
 
