@@ -4,7 +4,18 @@ import { headline } from './headline.ts';
 import type { Paint, PlanStyle } from './text.ts';
 
 /** The output formats of a plan, and of a plan with its results. */
-export const PLAN_FORMATS = ['text', 'json', 'jsonl', 'yaml', 'markdown', 'github', 'sarif', 'junit', 'html'] as const;
+export const PLAN_FORMATS = [
+  'text',
+  'json',
+  'jsonl',
+  'yaml',
+  'markdown',
+  'github',
+  'gitlab',
+  'sarif',
+  'junit',
+  'html',
+] as const;
 export type PlanFormat = (typeof PLAN_FORMATS)[number];
 
 /** Everything that a format needs besides the report. */
@@ -30,6 +41,10 @@ const RENDERERS: Readonly<Record<PlanFormat, Renderer>> = {
   github: async (report, { positionOf }) => {
     const [{ renderGithub }, { findingsOf }] = await Promise.all([import('./github.ts'), import('./findings.ts')]);
     return renderGithub(findingsOf(report, positionOf), headline(report));
+  },
+  gitlab: async (report, { positionOf }) => {
+    const [{ renderGitlab }, { findingsOf }] = await Promise.all([import('./gitlab.ts'), import('./findings.ts')]);
+    return renderGitlab(findingsOf(report, positionOf));
   },
   sarif: async (report, { positionOf, version }) => {
     const [{ renderSarif }, { findingsOf }] = await Promise.all([import('./sarif.ts'), import('./findings.ts')]);

@@ -1,7 +1,10 @@
 /** The template of examples/ci/gitlab: its scripts in bash, with variables and artifacts as a runner of GitLab hands them on. */
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { text as textOf } from 'node:stream/consumers';
+import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { beside } from '../cli/saved.ts';
@@ -20,7 +23,7 @@ interface Job {
   readonly script: readonly string[];
   readonly artifacts?: {
     readonly paths: readonly string[];
-    readonly reports?: { readonly junit?: string; readonly dotenv?: string };
+    readonly reports?: { readonly junit?: string; readonly codequality?: string; readonly dotenv?: string };
   };
 }
 
@@ -41,6 +44,12 @@ interface Pipeline {
   readonly root: string;
   /** @param from the job whose artifacts and variables it needs. */
   run(name: string, from?: Ran, variables?: Readonly<Record<string, string>>): Promise<Ran>;
+}
+
+/** An entry of GitLab's code quality report. */
+interface QualityEntry {
+  readonly check_name: string;
+  readonly fingerprint: string;
 }
 
 async function pipeline(): Promise<Pipeline> {
@@ -80,21 +89,84 @@ function text(weight: number, ...more: readonly string[]): string {
   return shop(web(PORTS), rule('www', 'www.example.com', `weight: ${weight}`), ...more);
 }
 
+interface Note {
+  readonly id: number;
+  readonly author: { readonly id: number };
+  readonly system: boolean;
+  body: string;
+}
+
+/** The three calls of GitLab's API that the comment makes, answered as its documentation has them. The user of the token has the id 7. */
+async function openGitlab() {
+  const notes: Note[] = [
+    { id: 1, author: { id: 3 }, system: false, body: '<!-- portolan:plan:default -->\nof somebody else' },
+  ];
+  const calls: string[] = [];
+  const server = createServer((request, response) => {
+    void textOf(request).then((sent) => {
+      const { pathname } = new URL(request.url ?? '/', 'http://gitlab');
+      calls.push(`${request.method} ${pathname}`);
+      const { body } = (sent === '' ? {} : JSON.parse(sent)) as { body: string };
+      const own = notes.find(({ id }) => pathname === `/api/v4/projects/42/merge_requests/5/notes/${id}`);
+      let answer: unknown;
+      if (request.headers['private-token'] !== 'gitlab-token') answer = undefined;
+      else if (pathname === '/api/v4/user') answer = { id: 7 };
+      else if (own !== undefined) answer = Object.assign(own, { body });
+      else if (pathname === '/api/v4/projects/42/merge_requests/5/notes') {
+        if (request.method === 'POST') notes.push({ id: notes.length + 1, author: { id: 7 }, system: false, body });
+        answer = request.method === 'POST' ? notes.at(-1) : notes;
+      }
+      response.writeHead(answer === undefined ? 401 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(answer ?? {}));
+    });
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  onTestFinished(() => void server.close());
+  const variables = {
+    CI_API_V4_URL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4`,
+    CI_MERGE_REQUEST_PROJECT_ID: '42',
+    CI_MERGE_REQUEST_IID: '5',
+    PORTOLAN_COMMENT_TOKEN: 'gitlab-token',
+  };
+  return { notes, calls, variables };
+}
+
 const change = { 'manifests/shop.yaml': text(60) };
 
 test('a merge request shows its plan in every form, and the job keeps the code 2', async () => {
   const { scene, root, run } = await pipeline();
-  commit(root, change);
-  const ran = await run('portolan plan');
+  const gitlab = await openGitlab();
+  const comment = readFileSync(join(projectRoot, 'examples', 'ci', 'gitlab', 'portolan-comment.mjs'), 'utf8');
+  commit(root, { ...change, 'ci/portolan-comment.mjs': comment });
+  const ran = await run('portolan plan', undefined, gitlab.variables);
   expect(ran.code, ran.text).toBe(2);
   expect(template['portolan plan']?.allow_failure?.exit_codes).toContain(2);
   const read = (name: string): string => readFileSync(join(ran.folder, 'portolan-plan', name), 'utf8');
   const { digest } = JSON.parse(read('plan.json')) as { digest: string };
   expect(read('comment.md')).toContain(digest);
   expect(read('plan.xml')).toContain('<testsuites');
+  expect(gitlab.notes.map(({ body }) => body)).toEqual([
+    expect.stringContaining('of somebody else'),
+    read('comment.md'),
+  ]);
+  const { codequality } = template['portolan plan']?.artifacts?.reports ?? {};
+  const quality = JSON.parse(readFileSync(join(ran.folder, codequality ?? ''), 'utf8')) as readonly QualityEntry[];
+  expect(quality).toContainEqual({
+    check_name: 'plan/update',
+    description: expect.stringMatching(/^HttpGatewayRule\/www: .*weight: 50 → 60/) as string,
+    severity: 'info',
+    fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/) as string,
+    location: { path: 'manifests/shop.yaml', lines: { begin: expect.any(Number) as number } },
+  });
+  expect(new Set(quality.map(({ fingerprint }) => fingerprint)).size).toBe(quality.length);
   expect(ran.text).toContain('old.example.com');
   commit(root, { 'manifests/shop.yaml': 'kind: Nothing\n' });
-  expect((await run('portolan plan')).code).toBe(3);
+  const faulty = await run('portolan plan', undefined, gitlab.variables);
+  expect(faulty.code, faulty.text).toBe(3);
+  expect(gitlab.notes).toHaveLength(2);
+  expect(gitlab.notes[1]?.body).toMatch(/^<!-- portolan:plan:default -->\n\n### No plan\n[^]*ended with 3/);
+  const faults = JSON.parse(readFileSync(join(faulty.folder, codequality ?? ''), 'utf8')) as readonly QualityEntry[];
+  expect(faults).toMatchObject([{ severity: 'critical', location: { path: 'manifests/shop.yaml' } }]);
   expect(scene.traffic().writes).toEqual([]);
 });
 

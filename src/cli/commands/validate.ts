@@ -50,8 +50,8 @@ Examples:
     const problems = checkedByPolicies(input, surroundings.clock);
     const faults = problems.filter(({ severity }) => severity !== 'warning');
     if (problems.length > 0 || options.output !== 'text') {
-      // Readers of these two formats expect file names relative to the checkout.
-      const isOfCheckout = options.output === 'github' || options.output === 'sarif';
+      // Readers of these formats expect file names relative to the checkout.
+      const isOfCheckout = ['github', 'gitlab', 'sarif'].includes(options.output);
       const shown = isOfCheckout ? problems.map(atCheckout) : problems;
       const denied = new Set(faults.map(({ resource }) => resource));
       const valid = [...input.desired.keys()].filter((id) => !denied.has(id));

@@ -144,7 +144,7 @@ function refuseTwice(paths: readonly string[]): void {
 }
 
 function problemFormat(format: PlanFormat): Exclude<ProblemFormat, 'text' | 'json'> | undefined {
-  return format === 'github' || format === 'sarif' || format === 'junit' ? format : undefined;
+  return format === 'github' || format === 'gitlab' || format === 'sarif' || format === 'junit' ? format : undefined;
 }
 
 /**

@@ -7,7 +7,7 @@ import type { Output } from '../terminal/terminal.ts';
 import { count } from '../terminal/text.ts';
 
 /** Lists the formats of problems where they are the result of a command. */
-export const PROBLEM_FORMATS = ['text', 'json', 'github', 'sarif', 'junit'] as const;
+export const PROBLEM_FORMATS = ['text', 'json', 'github', 'gitlab', 'sarif', 'junit'] as const;
 export type ProblemFormat = (typeof PROBLEM_FORMATS)[number];
 
 /** Ends a command whose input has faults. `reportError` shows every fault. */
@@ -59,6 +59,13 @@ export async function renderProblemsAs(
       const faults = problems.filter(({ severity }) => severity !== 'warning').length;
       const summary = faults === 0 ? count(resources.length, 'valid resource') : count(faults, 'fault');
       return renderGithub(problemFindings(problems), summary);
+    }
+    case 'gitlab': {
+      const [{ renderGitlab }, { problemFindings }] = await Promise.all([
+        import('../../report/gitlab.ts'),
+        import('../../report/findings.ts'),
+      ]);
+      return renderGitlab(problemFindings(problems));
     }
     case 'sarif': {
       const [{ renderSarif }, { problemFindings }] = await Promise.all([
