@@ -105,7 +105,7 @@ export function postableAlert(
 /** Returns the details that distinguish two alerts of one class: the code of a hold, the region that is paused. */
 function detailLabels({ type, detail }: ControllerEvent): Readonly<Record<string, string>> {
   if (typeof detail !== 'object' || detail === null || Array.isArray(detail)) return {};
-  const names = /^hold\./.test(type) ? ['code'] : /^(?:region|circuit)\./.test(type) ? ['platform', 'region'] : [];
+  const names = type.startsWith('hold.') ? ['code'] : /^(?:region|circuit)\./.test(type) ? ['platform', 'region'] : [];
   return Object.fromEntries(
     names.flatMap((name) => {
       const value = (detail as JsonObject)[name];
