@@ -119,11 +119,15 @@ function missingField({ parentSchema }: SchemaError, name: string, field: string
 function exactlyOne(error: SchemaError, { contents }: Explained): FaultWords {
   const names = alternatives(error);
   const present = names.filter((name) => locate(contents, [...pointerSteps(error.instancePath), name]).complete);
-  const both = `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  const listed = (some: readonly string[]): string => `${some.slice(0, -1).join(', ')} and ${some.at(-1)}`;
+  const all = listed(names);
   return {
     code: 'schema/exactly-one',
-    message: present.length === 0 ? `one of ${both} is missing` : `${both} are both set`,
-    expected: `exactly one of ${both}`,
+    message:
+      present.length === 0
+        ? `one of ${all} is missing`
+        : `${listed(present)} are ${present.length === 2 ? 'both' : 'all'} set`,
+    expected: `exactly one of ${all}`,
   };
 }
 

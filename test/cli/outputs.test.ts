@@ -56,7 +56,7 @@ test('a file that says no format is refused with all there are, before anything 
   const run = await scene.run('plan', ['--out', at(scene, 'plan.doc')]);
   expect(run.code).toBe(3);
   expect(run.err).toContain(
-    'Write FORMAT=FILE, with one of: text, json, jsonl, yaml, markdown, github, sarif, junit, html',
+    'Write FORMAT=FILE, with one of: text, json, jsonl, yaml, markdown, github, gitlab, sarif, junit, html',
   );
   expect(scene.traffic()).toEqual({ writes: [], reads: [] });
 });

@@ -16,8 +16,8 @@ const report = reportOf([], {
   refusals: [1, 2].map(() => ({ code: 'guard/share', message: 'too much at once', override: '--max-share 1' })),
 });
 
-// Programs read these per application; everything for people says one cause once.
-const EACH: readonly string[] = ['json', 'jsonl', 'yaml', 'junit'];
+// Programs read these per application; everything for people says one cause once. GitLab shows only what has a position.
+const EACH: readonly string[] = ['json', 'jsonl', 'yaml', 'junit', 'gitlab'];
 
 test.for(PLAN_FORMATS.filter((format) => !EACH.includes(format)))(
   '%s: one cause that stops three applications is said once, and names them all',
