@@ -233,8 +233,21 @@ spec: { url: ${scene.sandbox.url}, auth: { header: Authorization, value: { env: 
       )
       .join('---\n'),
   );
-  const same = await orphans(scene, 'prune', SCOPE, '--yes');
-  expect(same).toMatchObject({ code: 4, err: expect.stringContaining('orphan/other-platform') });
+  const refuseSame = async (): Promise<void> => {
+    const same = await orphans(scene, 'prune', SCOPE, '--yes');
+    expect(same).toMatchObject({ code: 4, err: expect.stringContaining('orphan/other-platform') });
+  };
+  await refuseSame();
+  // It cannot be read, so it may be this one.
+  scene.write('b.yaml', both.replace(`appId: ${demo.appId}`, 'app: none'));
+  await refuseSame();
+  // Another source has adopted the same objects by the other Platform.
+  scene.write('b.yaml', [SHOP.replace('spec: {', 'spec: { platform: second,'), ...FULL].join('---\n'));
+  expect((await scene.run('apply', ['--source', 'third', '--adopt'])).code).toBe(0);
+  scene.write('b.yaml', BLOG);
+  await refuseSame();
+  for (const name of ['Component/shop-web', 'HttpGatewayRule/www', 'HttpGatewayRule/kept'])
+    await scene.portolan(['ledger', 'forget', name, '--source', 'third', '--reason', 'a test']);
   // The application was deleted on the platform, and its objects with it.
   scene.configure({});
   scene.write('b.yaml', BLOG);

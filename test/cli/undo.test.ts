@@ -119,3 +119,24 @@ test('apply --undo passes the guards, and refuses where it would do more or less
   expect(continued.code, continued.out + continued.err).toBe(0);
   expect([rulesOf(scene), aliasOf(scene)]).toEqual([['old.example.com 7', 'www.example.com 50'], 'RPC']);
 });
+
+test('apply --undo follows renamed resources, and keeps what a removed manifest said', async () => {
+  const keep = 'annotations: { portolan/prune: keep }';
+  const { scene, apply, put } = await twoRuns(
+    shop(web(PORTS, keep), www(50)),
+    shop(web(PORTS.replace('RPC', 'GRPC'), keep), www(20)),
+  );
+  const renamed = rule('shop-www', 'www.example.com', 'weight: 20', 'annotations: { portolan/moved-from: www }');
+  put(shop(web(PORTS.replace('RPC', 'GRPC'), keep), renamed));
+  expect((await apply()).code).toBe(0);
+  const { out } = await apply('--undo', '2', '--dry-run');
+  expect(out).toContain('Plan: 0 to create, 2 to change, 0 to delete.');
+  expect(out).toContain('git will change HttpGatewayRule/shop-www back (weight to 20)');
+
+  // The Component was removed, and its port stays.
+  put(shop());
+  expect((await apply()).code).toBe(0);
+  expect((await apply('--undo', '2')).out).toContain('cannot be undone: no manifest describes the component');
+  expect((await apply('--prune')).code).toBe(0);
+  expect(aliasOf(scene)).toBe('GRPC');
+});

@@ -279,7 +279,7 @@ export async function surveyAll(session: Session, hooks: WorldHooks): Promise<Su
  * Returns the applications of the source that a command leaves out: those that its arguments do not name, and those in
  * paths of the configuration that `-f` does not name.
  */
-async function besidesOf({ works, input, flags, surroundings }: Session): Promise<readonly Work[] | 'unknown'> {
+export async function besidesOf({ works, input, flags, surroundings }: Session): Promise<readonly Work[] | 'unknown'> {
   const { url, paths } = input.configuration.settings.source;
   const isWhole = (flags.filename ?? []).length === 0 || url !== undefined || paths.length === 0;
   const whole = isWhole ? input : await loadInput({ ...flags, filename: [] }, surroundings);

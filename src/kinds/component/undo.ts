@@ -12,12 +12,16 @@ export function undoComponent(
   { application }: UndoContext,
 ): Undoing<ComponentSpec> {
   const { serviceId, port } = step;
-  const known = spec ?? { application, serviceId, ports: [], unlistedPorts: 'keep' };
-  if (step.type === 'add_port') return withPorts(known, withoutPort(known, port));
-  if (step.type === 'delete_port') return recreated(known, port, preimage as JsonObject | null);
+  if (step.type === 'delete_port') {
+    const known = spec ?? { application, serviceId, ports: [], unlistedPorts: 'keep' };
+    return recreated(known, port, preimage as JsonObject | null);
+  }
+  // The ledger keeps what the last manifest said about its removal, such as portolan/prune: keep.
+  if (spec === undefined) return cannotUndo('no manifest describes the component');
+  if (step.type === 'add_port') return withPorts(spec, withoutPort(spec, port));
   return changes.reduce<Undoing<ComponentSpec>>(
     (done, change) => (done.type === 'spec' ? withField(done.spec, change) : done),
-    { type: 'spec', spec: known },
+    { type: 'spec', spec },
   );
 }
 

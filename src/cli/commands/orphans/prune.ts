@@ -3,12 +3,13 @@ import { parseScopeKey, type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { orphanedWork } from '../../../reconcile/orphans.ts';
+import { unresolvedOf } from '../../../reconcile/survey.ts';
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { openOutputs } from '../../session/outputs.ts';
 import { addLimitOptions, addManifestOptions, addOutputOptions, expectOption } from '../../session/planning-options.ts';
 import { addLogOptions, parallelismOption } from '../../session/options.ts';
-import { type Session, surveyAll, withSession } from '../../session/session.ts';
+import { besidesOf, type Session, surveyAll, withSession } from '../../session/session.ts';
 import { apply, dryRun } from '../apply.ts';
 
 export const pruneOrphansCommand = defineCommand({
@@ -72,7 +73,10 @@ Examples:
 async function orphanedSession(session: Session, names: readonly string[]): Promise<Session> {
   const { source, ledger, platforms } = session;
   const { orphans, prepared } = await surveyAll(session, silentHooks);
-  const managed = prepared.map(({ scope }) => scope);
+  const read = new Set(prepared.map(({ work }) => work));
+  const besides = await besidesOf(session);
+  const unread = [...session.works.filter((work) => !read.has(work)), ...(besides === 'unknown' ? [] : besides)];
+  const managed = [...prepared.map(({ scope }) => scope), ...unread.map(unresolvedOf)];
   const found = new Set(orphans.map(({ scope }) => scope));
   const scopes = [...new Set(names)].map((name) => {
     const scope = parseScopeKey(name);

@@ -54,7 +54,8 @@ export function restoration(input: RestorationInput): Restoration {
   const wanted = new Map<ResourceId, Wanted>();
   const undone: RunWrite[] = [];
   const notes: Note[] = [];
-  for (const [resource, writes] of Map.groupBy(run.writes, ({ action }) => action.resource)) {
+  const all = run.writes.map((write) => underPresentName(write, input));
+  for (const [resource, writes] of Map.groupBy(all, ({ action }) => action.resource)) {
     const outcome = undoWrites(resource, writes, input);
     notes.push(...outcome.notes);
     if (outcome.wanted === undefined) continue;
@@ -76,6 +77,13 @@ export function restoration(input: RestorationInput): Restoration {
     scopes: new Map(undone.map(({ application, intent }) => [application, intent.scope])),
     notes: [...notes, ...gitNotes(wanted, undone, restored, input)].sort(byResource),
   };
+}
+
+/** Returns a write with the name that its object has now: a resource may have been renamed after the run. */
+function underPresentName(write: RunWrite, { objects }: RestorationInput): RunWrite {
+  const { action, intent } = write;
+  const resource = objects.find(({ uid }) => uid === intent.uid)?.resource ?? action.resource;
+  return { ...write, action: { ...action, resource } };
 }
 
 function byResource(left: Note, right: Note): number {
