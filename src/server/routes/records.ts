@@ -1,4 +1,4 @@
-import { numberOfCursor, pageBack, pageOf } from '../paging.ts';
+import { pageOf, pageOfRows, placeOfCursor } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
 import { applicationNamed, applicationQuery, type ListQuery, pageQuery, partOf } from './queries.ts';
 
@@ -12,13 +12,14 @@ export const recordRoutes = routesOf({
     answers: partOf('HistoryRow'),
     handle: async ({ query }, { api }) => {
       const { limit, cursor, application } = query as ListQuery;
-      const beforeSerial = numberOfCursor('history', cursor);
+      // The rows of one transaction have one serial, and a page may end among them.
+      const from = placeOfCursor('history', cursor);
       const rows = await api.history({
-        limit: limit + 1,
-        ...(beforeSerial === undefined ? {} : { beforeSerial }),
+        limit: (from?.skip ?? 0) + limit + 1,
+        ...(from === undefined ? {} : { beforeSerial: from.number + 1 }),
         ...(application === undefined ? {} : { application: applicationNamed(api, application).id }),
       });
-      return json(pageBack('history', rows, ({ serial }) => serial, limit));
+      return json(pageOfRows('history', rows, ({ serial }) => serial, { limit, from }));
     },
   },
   'GET /api/v1/applications/{name}/objects': {
