@@ -42,7 +42,7 @@ test.for([
   ['StoreInstall', 'spec.wait.for', { values: ['running'], api: [] }],
   ['StoreInstall', 'spec.build', { api: ['is_deploy'], default: false }],
   ['Settings', 'spec.scopes.allow', { type: 'list of strings', default: ['*/*/*'] }],
-  ['Settings', 'spec.server.tokens[].value.file', { need: 'one-of', alternatives: ['env'] }],
+  ['Settings', 'spec.server.tokens[].value.file', { need: 'one-of', alternatives: ['env', 'sops'] }],
 ] as const)('%s.%s is read from the schema', ([kind, path, expected]) => {
   expect(fieldOf(kind, path)).toMatchObject(expected);
 });

@@ -38,7 +38,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'return remainingMs(this.#record, object, this.#pruneAfterMs);',
     replace: 'return remainingMs(this.#record, object, this.#pruneAfterMs) - 240_000;',
     rightly: ['I-PERMIT'],
-    seed: 8,
+    seed: 15,
   },
   {
     name: 'a shared listing is trusted for a write',
@@ -174,7 +174,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: "return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };",
     replace: 'return pause === null ? undefined : undefined;',
     rightly: ['I-WINDOW', 'I-SUSPENDED'],
-    seed: 22,
+    seed: 33,
   },
   {
     name: 'a source is measured by what was accepted last',
