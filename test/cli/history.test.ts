@@ -123,6 +123,9 @@ test('history --revert refuses what it cannot undo, and says why', async () => {
   git(root, 'reset', '-q', '--hard', later);
   const both = commit(root, { 'manifests/shop.yaml': `${shop(web(renamed), www)}---\n${blog}` });
   expect((await revert(both)).err).toContain('the same files also have documents of Application/blog');
+  // The name of a file cannot add a line.
+  const forged = commit(root, { 'manifests/x\nnote: forged.yaml': api });
+  expect((await revert(forged)).err).toContain('this patch is for manifests/x\\nnote: forged.yaml;');
 });
 
 test('a history of an earlier version shows its summaries and says what was not recorded', async () => {

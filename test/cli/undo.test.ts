@@ -140,3 +140,15 @@ test('apply --undo follows renamed resources, and keeps what a removed manifest 
   expect((await apply('--prune')).code).toBe(0);
   expect(aliasOf(scene)).toBe('GRPC');
 });
+
+test('apply --undo does not change a port that someone created in place of a deleted one', async () => {
+  const { scene, apply } = await twoRuns(shop(web(CHANGED)), shop(web(PORTS)));
+  const port = scene.port(demo.webServiceId, 9000);
+  if (port === undefined) throw new Error('there is no such port');
+  const byHand = { ...port, port: 9001, protocol: 'http', alias: 'BY_HAND' };
+  scene.sandbox.alter((state) => state.ports.put(byHand));
+  const refused = await apply('--undo', '2');
+  expect(refused.code, refused.out).toBe(4);
+  expect(refused.err).toContain('undo/changed-since');
+  expect(scene.traffic().writes).toEqual([]);
+});

@@ -1,6 +1,7 @@
 import { join, relative, resolve, sep } from 'node:path';
 import { groupByApplication } from '../../../manifest/group.ts';
 import { invalidInput, PortolanError } from '../../../model/errors.ts';
+import { safeLine } from '../../../model/text.ts';
 import { locatePaths, type PathInCommit } from '../../../source/checkout.ts';
 import { Git } from '../../../source/git.ts';
 import { ObjectReader } from '../../../source/objects.ts';
@@ -49,7 +50,7 @@ export async function writeRevert(
     const patch = await patchBetween(git, commit, change.parent, selection.files);
     await refuseUnusable(patch, commit, git, surroundings);
     terminal.out.write(patch);
-    for (const line of remarks(root, selection)) terminal.err.write(`note: ${line}\n`);
+    for (const line of remarks(root, selection)) terminal.err.write(`note: ${safeLine(line)}\n`);
     return EXIT.ok;
   } finally {
     await objects.close();

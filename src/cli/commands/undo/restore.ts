@@ -28,6 +28,8 @@ export interface Restoration {
   readonly removed: ReadonlySet<string>;
   /** The same of objects that it deleted, and that are created again. */
   readonly recreated: ReadonlySet<string>;
+  /** Those of `recreated` that the ledger does not own: if they exist, someone else created them. */
+  readonly unowned: ReadonlySet<string>;
   /** The scope of each application when the run wrote to it. */
   readonly scopes: ReadonlyMap<ResourceId, ScopeKey>;
   readonly notes: readonly Note[];
@@ -68,12 +70,15 @@ export function restoration(input: RestorationInput): Restoration {
     else result.set(id, { ...(desired.get(id) ?? newResource(id)), spec: one.spec });
   }
   const restored = restoredValues(undone);
+  const owned = new Set(input.objects.filter(({ origin }) => origin === 'created').map(({ uid }) => uid));
+  const unowned = undone.filter(({ intent }) => !owned.has(intent.uid));
   return {
     desired: result,
     targets: new Set(wanted.keys()),
     restored,
     removed: objectsWith(undone, 'create'),
     recreated: objectsWith(undone, 'delete'),
+    unowned: objectsWith(unowned, 'delete'),
     scopes: new Map(undone.map(({ application, intent }) => [application, intent.scope])),
     notes: [...notes, ...gitNotes(wanted, undone, restored, input)].sort(byResource),
   };

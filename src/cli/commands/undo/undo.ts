@@ -102,7 +102,7 @@ function advice(revision: string | null, { scopes }: Restoration): Note {
 }
 
 /** Refuses a plan with anything but the restored values. */
-function refuseMore(plan: ScopePlan, { scopes, restored, removed, recreated }: Restoration): void {
+function refuseMore(plan: ScopePlan, { scopes, restored, removed, recreated, unowned }: Restoration): void {
   const scope = scopeKey(plan.scope);
   if (scopes.get(plan.application) !== scope)
     throw refused(
@@ -110,11 +110,14 @@ function refuseMore(plan: ScopePlan, { scopes, restored, removed, recreated }: R
       `${plan.application} is now ${scope}, and was ${scopes.get(plan.application)} when the run wrote to it.`,
       'Use the manifests and the configuration of that time.',
     );
-  const isMadeOrUnmade = ({ resource, object }: Action): boolean =>
-    removed.has(`${resource} ${object}`) || recreated.has(`${resource} ${object}`);
-  for (const action of plan.actions)
+  const keyOf = ({ resource, object }: Action): string => `${resource} ${object}`;
+  const isMadeOrUnmade = (action: Action): boolean => removed.has(keyOf(action)) || recreated.has(keyOf(action));
+  const created = new Set(plan.actions.filter(({ verb }) => verb === 'create').map(keyOf));
+  for (const action of plan.actions) {
+    if (unowned.has(keyOf(action)) && !created.has(keyOf(action))) throw createdSince(action);
     if ((action.verb !== 'update' || action.prune) && !isMadeOrUnmade(action))
       throw more(`also "${action.summary}" for ${action.resource}`);
+  }
   const updates = plan.actions.filter((action) => !isMadeOrUnmade(action));
   for (const [resource, actions] of Map.groupBy(updates, (action) => action.resource)) {
     for (const { path, before, after } of netChanges(actions)) {
@@ -139,6 +142,14 @@ function more(what: string): PortolanError {
     'undo/other-changes',
     `The plan would ${what}, which the run did not change: the manifests have changes that are not applied, or the platform has drifted.`,
     'Apply or revert those changes first, or pass --revision with the commit that was applied last.',
+  );
+}
+
+function createdSince({ resource, object }: Action): PortolanError {
+  return refused(
+    'undo/changed-since',
+    `The run deleted ${object} of ${resource}, and it exists: it was created on the platform since.`,
+    'Check the present object. To manage it, commit it.',
   );
 }
 
