@@ -1,4 +1,5 @@
 import type { ParseResult } from '@marcbachmann/cel-js';
+import { safeLine } from '../model/text.ts';
 import { environmentOf } from './cel-types.ts';
 import type { PolicySpec } from './spec.ts';
 
@@ -36,9 +37,12 @@ function faulty(error: unknown): Compiled {
   return { type: 'faulty', reason: reasonOf(error), at: (error as CelFault).range?.start };
 }
 
+/** Limit of a reason: it may quote a value of a manifest, of any length. */
+const REASON_LENGTH_MAX = 300;
+
 /** Returns the reason of a failed compilation or evaluation, on one line. */
 export function reasonOf(error: unknown): string {
   const { summary } = error as CelFault;
   const reason = summary ?? (error instanceof Error ? error.message : String(error));
-  return reason.split('\n', 1)[0] ?? '';
+  return safeLine((reason.split('\n', 1)[0] ?? '').slice(0, REASON_LENGTH_MAX));
 }

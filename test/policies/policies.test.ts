@@ -108,6 +108,15 @@ test('an expression that is false denies or warns, and an error always denies', 
   ]);
 });
 
+test('an error quotes a value of a manifest without control characters, and not at any length', () => {
+  const hostile = manifests.map((one) => ({ ...one, labels: { ttl: `\u001b[2J\r${'a'.repeat(100_000)}` } }));
+  const ttl = policy('ttl', 'duration(manifest.metadata.labels.ttl) > duration("1h")');
+  const [result] = evaluatePolicies({ policies: [ttl], manifests: hostile }, systemClock);
+  expect(result?.message).toMatch(
+    /^the expression cannot be evaluated: Invalid duration string: \\u001b\[2J\\u000da{200,300}$/,
+  );
+});
+
 test('an expression that backtracks for ages is ended and denies, and the others are evaluated', () => {
   const slow = policy('slow', `("${'a'.repeat(60)}" + manifest.metadata.name).matches("^(a+)+$")`, 'warn');
   const question = { policies: [slow, policy('denied', 'false')], manifests };
