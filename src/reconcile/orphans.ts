@@ -16,6 +16,8 @@ interface OrphanedScope {
   /** All Applications of the source, also those that could not be read. */
   readonly managed: readonly UnresolvedApplication[];
   client(platform: string): PlatformClient;
+  /** Labels of the application, for windows: those that its manifest had are not known. */
+  readonly labels: Readonly<Record<string, string>>;
 }
 
 /**
@@ -24,7 +26,7 @@ interface OrphanedScope {
  * source may manage the same objects.
  */
 export async function orphanedWork(orphaned: OrphanedScope): Promise<Work> {
-  const { scope, source, ledger, client } = orphaned;
+  const { scope, source, ledger, labels, client } = orphaned;
   const key = scopeKey(scope);
   const rows = (await ledger.objects({ scope: key })).filter(({ state }) => state !== 'gone');
   const other = rows.find((row) => row.source !== source)?.source;
@@ -48,7 +50,7 @@ export async function orphanedWork(orphaned: OrphanedScope): Promise<Work> {
     id: resourceId('Application', key),
     kind: 'Application',
     name: key,
-    labels: {},
+    labels,
     annotations: {},
     spec,
     position: { file: '', line: 0, column: 0 },

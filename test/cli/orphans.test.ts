@@ -128,6 +128,11 @@ test('an empty source, a scope that Settings do not allow, and a spent budget re
   scene.configure({ settings: '{ scopes: { allow: ["team-a/*/43"] } }' });
   const forbidden = await orphans(scene, 'prune', SCOPE, '--yes');
   expect(forbidden).toMatchObject({ code: 4, out: expect.stringContaining('guard/scope') });
+  // The application may have had the labels of a window.
+  const window = '{ name: freeze, kind: deny, schedule: "* * * * *", duration: 2h, labels: { env: prod } }';
+  scene.configure({ settings: `{ windows: [${window}] }` });
+  const frozen = await orphans(scene, 'prune', SCOPE, '--yes');
+  expect(frozen).toMatchObject({ code: 4, out: expect.stringContaining('guard/window') });
   scene.configure({ settings: '{ prune: { dailyObjects: 1, dailyShare: 0 } }' });
   scene.write('b.yaml', undefined);
   const empty = await orphans(scene, 'prune', SCOPE, '--yes');

@@ -85,8 +85,15 @@ async function orphanedSession(session: Session, names: readonly string[]): Prom
   });
   await warnOfOtherSources(session);
   const client = (platform: string) => platforms.client(platform);
-  const workOf = (scope: Scope) => orphanedWork({ scope, source, ledger, managed, client });
+  const workOf = (scope: Scope) =>
+    orphanedWork({ scope, source, ledger, managed, client, labels: labelsOf(scope, session) });
   return { ...session, works: await Promise.all(scopes.map(workOf)) };
+}
+
+/** Returns labels by which a window is closed now: the application may have had them. None: no window is closed. */
+function labelsOf(scope: Scope, { input, windowsAt }: Session): Readonly<Record<string, string>> {
+  const all = input.configuration.settings.windows.map(({ labels = {} }) => labels);
+  return all.find((labels) => windowsAt?.(scope, labels).type === 'closed') ?? {};
 }
 
 /** Warns about sources of which the ledger may have no object yet: what they name is held while this source owns it. */
