@@ -1,4 +1,4 @@
-import type { KindDeclaration, SpecProblem } from '../../kinds/kind.ts';
+import type { KindDeclaration, OtherResources, SpecProblem } from '../../kinds/kind.ts';
 import { documentOf } from '../../kinds/schema.ts';
 import { settingsSchema, type SettingsSpec } from './spec.ts';
 import { forbiddenHost } from '../forbidden-hosts.ts';
@@ -131,13 +131,13 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
   identities: () => [{ key: 'settings', path: '' }],
 };
 
-function checkSettings({ spec }: Resource<SettingsSpec>): readonly SpecProblem[] {
+function checkSettings({ spec }: Resource<SettingsSpec>, set: OtherResources): readonly SpecProblem[] {
   return [
     ...Object.entries(spec.settle).flatMap(([name, window]) => durationProblems(window, `spec.settle.${name}`)),
     ...sourceProblems(spec.source),
     ...serverProblems(spec.server),
     ...notificationProblems(spec.notifications),
-    ...windowProblems(spec.windows),
+    ...windowProblems(spec.windows, set),
     ...policyProblems(spec.policies),
     ...plainHttp(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),
     ...forbiddenHost(spec.telemetry.traces.endpoint, 'spec.telemetry.traces.endpoint'),

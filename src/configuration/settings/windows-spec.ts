@@ -1,6 +1,7 @@
 import { Cron } from 'croner';
 import { durationProblems, problemAt, repeats } from '../../kinds/problems.ts';
-import type { SpecProblem } from '../../kinds/kind.ts';
+import type { OtherResources, SpecProblem } from '../../kinds/kind.ts';
+import { resourceId } from '../../model/ids.ts';
 import { arrayOf, choice, mapOf, objectOf, string, type TypeOf } from '../../model/schema-words.ts';
 import { duration, NAME, nameOf } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
@@ -71,8 +72,11 @@ const DURATION_BOUNDS = {
 /** The start of the search for the next start of a schedule, which covers centuries. */
 const SOME_DATE = new Date(Date.UTC(2024, 0, 1));
 
-/** Returns the problems of windows that the schema cannot detect: schedules, time zones, durations, duplicate names. */
-export function windowProblems(windows: readonly WindowSpec[]): readonly SpecProblem[] {
+/**
+ * Returns the problems of windows that the schema cannot detect: schedules, time zones, durations, duplicate names, and
+ * platforms that do not exist, for which the window would have no effect.
+ */
+export function windowProblems(windows: readonly WindowSpec[], set: OtherResources): readonly SpecProblem[] {
   return [
     ...repeats(windows.map(({ name }) => name)).flatMap(({ value, index }) =>
       problemAt(
@@ -84,6 +88,16 @@ export function windowProblems(windows: readonly WindowSpec[]): readonly SpecPro
     ),
     ...windows.flatMap((window, index) => [
       ...timeProblems(window, `spec.windows[${index}]`),
+      ...(window.platforms ?? []).flatMap((name, at) =>
+        set.get(resourceId('Platform', name)) !== undefined
+          ? []
+          : problemAt(
+              `spec.windows[${index}].platforms[${at}]`,
+              'settings/window-platform',
+              `there is no Platform/${name} in the configuration, so the window would not apply to it`,
+              'metadata.name of a Platform document',
+            ),
+      ),
       ...durationProblems(window.duration, `spec.windows[${index}].duration`, DURATION_BOUNDS),
     ]),
   ];
