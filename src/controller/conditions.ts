@@ -121,7 +121,7 @@ function ready(findings: Findings): ConditionState {
   return yes('InSync', listed([inSync, ...warnings]));
 }
 
-/** Returns the first texts, and the number of the others: a policy may deny thousands of manifests. */
+/** Returns the first texts, and the number of the others: a policy may deny, or a commit change, thousands of things. */
 function listed(texts: readonly string[]): string {
   const more = texts.length - LISTED_MAX;
   return [...texts.slice(0, LISTED_MAX), ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
@@ -248,7 +248,7 @@ function resourceConditions(
   if (failure !== undefined) return stands(no('Failing', failure), yes('Retrying'), no('Retrying'));
   const actions = plan.actions.filter((action) => isOf(action) && action.continues === undefined);
   if (actions.length > 0) {
-    const text = actions.map(({ summary }) => summary).join('; ');
+    const text = listed(actions.map(({ summary }) => summary));
     return approval === null
       ? stands(no('Pending', text), yes('Pending', text), no('Pending'))
       : stands(no('ApprovalNeeded', text), no('ApprovalNeeded'), yes('ApprovalNeeded', 'it requires an approval'));

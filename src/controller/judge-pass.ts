@@ -77,7 +77,7 @@ export function judgePass(input: PassToJudge) {
     lastAttemptMs: nowMs,
     lastSuccessMs: isReady ? nowMs : former.lastSuccessMs,
     failures: failure === undefined ? 0 : former.failures + 1,
-    lastError: failure ?? (isReady ? null : former.lastError),
+    lastError: failure ?? null,
     resources: resourceStatuses(findings, former.resources, revision, nowMs),
   };
   const drift = news.map((one) => reportDrift(one, results, nowMs));

@@ -31,6 +31,9 @@ test('approve shows the held plan and asks; plan --server NAME shows it too, for
   expect(await approve(undefined, '--yes')).toMatchObject({ code: 0, asked: [asked] });
   expect(await approve(undefined, '--expect', plan.digest)).toMatchObject({ code: 0, asked: [asked] });
 
+  for (const digest of ['1234', 'not-hex-digits'])
+    expect((await approve(undefined, digest)).err).toContain('Expected the digest that portolan status --server shows');
+
   // A viewer may see it.
   const ask = (args: readonly string[]) =>
     runHere(args, { env: { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.viewer } });

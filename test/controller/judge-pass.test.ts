@@ -88,3 +88,28 @@ test('a configuration that is read again does not make a source that is away rem
   expect(domains(world)).toHaveLength(2);
   expect(world.controller.api.status().source.error?.code).toBe('source/unreachable');
 });
+
+test('an error that is over is not shown as the reason of a hold that follows it', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  world.answer = () => ({ status: 503, contentType: 'text/plain', retryAfter: null, body: 'down' });
+  await world.until(() => world.application(SHOP).lastError !== null, 'it failed');
+  world.answer = () => undefined;
+  await world.commit({ ...FILES, 'web.yaml': web('WEB').replace(demo.webServiceId, 'f'.repeat(32)) });
+  await world.until(() => world.ready(SHOP) === 'False Held', 'it is held');
+  expect(world.application(SHOP)).toMatchObject({ failures: 0, lastError: null });
+});
+
+test('the message of a resource lists its first changes, and counts the others', async () => {
+  const world = started('{ prune: { maxShare: 0.1 } }');
+  const many = (alias: string) =>
+    `${web('WEB')}${[1, 2, 3, 4, 5, 6].map((port) => `    - { port: ${port}, protocol: tcp, alias: ${alias}${port} }\n`).join('')}`;
+  await world.commit({ ...FILES, 'web.yaml': many('OLD') });
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  await world.commit({ ...FILES, 'web.yaml': many('NEW') });
+  await world.until(() => world.ready(SHOP) === 'False ApprovalNeeded', 'it is held');
+  const component = world.application(SHOP).resources.find(({ id }) => id === 'Component/shop-web');
+  const ready = component?.conditions.find(({ type }) => type === 'Ready');
+  expect(ready?.message).toMatch(/^change alias of port 1 to NEW1; .*port 4 to NEW4; and 2 more$/);
+});

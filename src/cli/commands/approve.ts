@@ -1,3 +1,4 @@
+import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import { renderPlanText } from '../../report/text.ts';
@@ -24,9 +25,11 @@ The digest is the one that plan and status show for this application. The total 
 approves nothing.`,
   parameters: (command) =>
     addServerOptions(
-      command.argument('<name>', 'the application', applicationArgument).argument('[digest]', 'as --expect'),
+      command
+        .argument('<name>', 'the application', applicationArgument)
+        .argument('[digest]', 'as --expect', digestArgument),
     )
-      .option('--expect <digest>', 'approve the plan with this digest, without a question')
+      .option('--expect <digest>', 'approve the plan with this digest, without a question', digestArgument)
       .option('-y, --yes', 'do not ask for confirmation'),
   async run(surroundings, { expect, yes, ...flags }, [name, argument]) {
     const server = openServer(flags, surroundings);
@@ -41,6 +44,14 @@ approves nothing.`,
     return EXIT.ok;
   },
 });
+
+/** @throws InvalidArgumentError for a text that the controller would not accept as a digest. */
+function digestArgument(text: string): string {
+  if (/^[0-9a-f]{8,128}$/i.test(text)) return text.toLowerCase();
+  throw new InvalidArgumentError(
+    'Expected the digest that portolan status --server shows: 64 characters of 0-9 and a-f.',
+  );
+}
 
 /** Shows the held plan and asks. Returns its digest; undefined: it was not confirmed. */
 async function confirmedDigest(
