@@ -71,13 +71,13 @@ function changesOf(
     const names = its.map(({ id }) => id);
     const named = someOf(names, NAMED_MAX);
     const detail = { scope, resources: names.slice(0, 100) };
-    const why = scopes.has(scope) ? 'an Application means it again' : 'they are not on record any more';
+    const why = scopes.has(scope) ? 'an Application refers to it again' : 'they are not on record any more';
     const event =
       change === 'detected'
         ? draftProblem(
             'orphan.detected',
             'warning',
-            `orphaned in ${scope}, because no Application means it any more: ${named}`,
+            `orphaned in ${scope}, because no Application refers to it any more: ${named}`,
             { code: 'scope/orphaned', remedy: `${orphanRemedy(scope, true)}.` },
             { scope, detail },
           )

@@ -134,9 +134,9 @@ export type ApplicationDetails = s.TypeOf<typeof applicationSchema>;
 export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
 
 const orphanSchema = s.objectOf(
-  'A resource on record in the ledger, in an application that no manifest of the source means any more.',
+  'A resource on record in the ledger, in an application that no manifest of the source refers to any more.',
   {
-    // The application that no manifest means any more: `platform/team/region/appId`.
+    // The application that no manifest refers to any more: `platform/team/region/appId`.
     scope: s.text,
     id,
     // `created`: pruning removes it. `adopted`, `observed`: pruning only removes it from the ledger.

@@ -164,7 +164,7 @@ export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limit
   if (limits.allowedScopes.some((pattern) => scopeMatches(pattern, resolved))) return undefined;
   return {
     code: 'guard/scope',
-    message: `${plan.application} means ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
+    message: `${plan.application} refers to ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
     override: `add "${resolved}" to spec.scopes.allow of Settings in the file given by --config`,
   };
 }

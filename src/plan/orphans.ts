@@ -11,7 +11,7 @@ export interface UnresolvedApplication {
   readonly appId: number | undefined;
 }
 
-/** A resource that the ledger has of a source, in an application that no manifest of the source means any more. */
+/** A resource that the ledger has of a source, in an application that no manifest of the source refers to any more. */
 export interface Orphan {
   readonly scope: ScopeKey;
   readonly resource: ResourceId;
@@ -22,7 +22,7 @@ export interface Orphan {
 /**
  * Returns the orphans of a source, ordered by scope and resource.
  * @param owned objects of the source.
- * @param planned scopes that the source's Applications mean.
+ * @param planned scopes that the source's Applications refer to.
  * @param unresolved what might be any of these is not called orphaned.
  */
 export function orphansOf(
@@ -66,16 +66,16 @@ function noteOf(scope: ScopeKey, orphans: readonly Orphan[]): Note {
       : `. An earlier run changed or deleted ${names(owed).join(', ')} for a moment and was interrupted: only with the Application back, apply restores that`;
   return {
     code: 'scope/orphaned',
-    message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${someOf(names(orphans), NAMED_MAX)}${debt}. ${orphanRemedy(scope)}`,
+    message: `no Application of this source refers to ${scope} any more; its resources stay there unmanaged: ${someOf(names(orphans), NAMED_MAX)}${debt}. ${orphanRemedy(scope)}`,
   };
 }
 
 /** Returns how the resources of an application stop being orphaned. @param isDaemon a controller uses the ledger. */
 export function orphanRemedy(scope: ScopeKey, isDaemon = false): string {
-  const remove = `remove them with portolan orphans prune ${scope}`;
+  const remove = `remove them with portolan orphans prune ${scope} (installs stay)`;
   const forget = 'let go of each: portolan ledger forget Kind/name --reason "…"';
   if (!isDaemon) return `Put the Application back, ${remove}, or ${forget}`;
-  return `Put the Application back: without its resources, the controller prunes them. Or stop the controller, and ${remove}, or ${forget}`;
+  return `Put the Application back; if its resources are then not in git, the controller prunes them. Or stop the controller, and ${remove}, or ${forget}`;
 }
 
 function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {

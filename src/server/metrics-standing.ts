@@ -148,7 +148,7 @@ function registerController(standing: Standing): void {
   );
   standing(
     'portolan_orphans',
-    'Resources on record in an application that no manifest means any more, by application.',
+    'Resources on record in an application that no manifest refers to any more, by application.',
     ['scope'],
     ({ orphans }) =>
       [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]): Sample => [{ scope }, its.length]),

@@ -26,7 +26,7 @@ export type ViewState =
   | 'unknown'
   /** Owned according to the ledger, and removed from git. */
   | 'withdrawn'
-  /** Owned according to the ledger, in an application that no manifest means any more. */
+  /** Owned according to the ledger, in an application that no manifest refers to any more. */
   | 'orphaned'
   /** It exists on the platform and has no manifest. */
   | 'not-in-manifests';
@@ -84,7 +84,7 @@ export function orphanedViews(orphans: readonly OrphanFacts[]): readonly Applica
     id: scope,
     scope: '',
     state: 'orphaned',
-    reason: 'no Application of the source means it',
+    reason: 'no Application of the source refers to it',
     resources: its.map(({ id, origin }) => ({
       id,
       state: 'orphaned',

@@ -105,7 +105,7 @@ test('an application that Settings do not allow: 4 with the line to add, which l
   const run = await scene.run('apply');
   expect(run.code).toBe(4);
   expect(run.out).toContain(
-    "Application/shop means team-a/region-1/42, which the operator's Settings do not allow (team-a/*/43); nothing was sent",
+    "Application/shop refers to team-a/region-1/42, which the operator's Settings do not allow (team-a/*/43); nothing was sent",
   );
   expect(run.out).toContain('add "team-a/region-1/42" to spec.scopes.allow of Settings');
   const paths = scene.sandbox.requests().filter((entry) => entry.isWrite);
@@ -194,7 +194,7 @@ test('a source that names nothing any more, or much less than before, is taken f
   expect(empty.out).toMatch(/\nNothing was sent\.\n$/);
   const allowed = await scene.run('apply', ['--prune', '--allow-empty']);
   expect(allowed.code).toBe(0);
-  expect(allowed.out).toContain('no Application of this source means default/team-a/region-1/42 any more');
+  expect(allowed.out).toContain('no Application of this source refers to default/team-a/region-1/42 any more');
   expect(scene.traffic().writes).toEqual([]);
 });
 

@@ -124,11 +124,13 @@ test('a removed Application orphans what it had: named in every plan, touched by
     const run = await scene.run('apply', flags);
     expect(run.code).toBe(0);
     expect(run.out).toContain(
-      'i no Application of this source means default/team-a/region-1/42 any more; its resources stay there unmanaged: Component/shop-api, Component/shop-db-mysql, Component/shop-web, HttpGatewayRule/shop-api, HttpGatewayRule/shop-www and 1 more.',
+      'i no Application of this source refers to default/team-a/region-1/42 any more; its resources stay there unmanaged: Component/shop-api, Component/shop-db-mysql, Component/shop-web, HttpGatewayRule/shop-api, HttpGatewayRule/shop-www and 1 more.',
     );
     expect(run.out).toContain('portolan ledger forget');
   }
-  expect((await scene.run('status')).out).toContain('no Application of this source means default/team-a/region-1/42');
+  expect((await scene.run('status')).out).toContain(
+    'no Application of this source refers to default/team-a/region-1/42',
+  );
   const json = JSON.parse((await scene.run('plan', ['-o', 'json'])).out) as { notes: { code: string }[] };
   expect(json.notes.map((note) => note.code)).toEqual(['scope/orphaned']);
   expect(scene.traffic()).toMatchObject({ writes: [] });

@@ -55,7 +55,7 @@ test('what a removed Application leaves is shown by every view, removed by name 
   const scene = await orphaned();
   const status = await scene.run('status');
   expect(status.code).toBe(0);
-  expect(status.out).toMatch(new RegExp(`^${SCOPE} +Orphaned +no Application of the source means it$`, 'm'));
+  expect(status.out).toMatch(new RegExp(`^${SCOPE} +Orphaned +no Application of the source refers to it$`, 'm'));
   expect(status.out).toMatch(/^ {2}HttpGatewayRule\/www +Orphaned +created by Portolan$/m);
   expect(status.out).toContain('1 application, 3 resources: 3 orphaned.');
   expect(status.out).toContain(`remove them with portolan orphans prune ${SCOPE}`);
@@ -75,7 +75,7 @@ test('what a removed Application leaves is shown by every view, removed by name 
   for (const [names, code, said] of [
     [[], 3, "missing required argument 'scope'"],
     [['shop'], 3, 'shop is not orphaned'],
-    [[SCOPE.replace(/\d+$/, '43')], 3, 'Application/blog means it'],
+    [[SCOPE.replace(/\d+$/, '43')], 3, 'Application/blog refers to it'],
     [[SCOPE, SCOPE.replace(/\d+$/, '7')], 3, 'the ledger has nothing of this source there'],
     [[SCOPE], 3, 'Pass --yes'],
     [[SCOPE, '--yes', '--max-prunes', '1'], 4, 'guard/prunes'],

@@ -175,7 +175,7 @@ test('one pattern of several is enough; a refusal names what the application res
   expect(guardScope(planOf(), { ...limits, allowedScopes: ['team-b/*/*', 'team-c/*/*'] })).toEqual({
     code: 'guard/scope',
     message:
-      "Application/shop means team-a/region-1/42, which the operator's Settings do not allow (team-b/*/*, team-c/*/*); nothing was sent",
+      "Application/shop refers to team-a/region-1/42, which the operator's Settings do not allow (team-b/*/*, team-c/*/*); nothing was sent",
     override: 'add "team-a/region-1/42" to spec.scopes.allow of Settings in the file given by --config',
   });
 });

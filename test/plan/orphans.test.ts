@@ -9,7 +9,7 @@ const ours = (scope: string, name = 'web') => objectOf({ scope, resource: resour
 const notes = (...given: Parameters<typeof orphansOf>) => orphanNotes(orphansOf(...given));
 const noteOf = (scope: string, named: string) => ({
   code: 'scope/orphaned',
-  message: `no Application of this source means ${scope} any more; its resources stay there unmanaged: ${named}. Put the Application back, remove them with portolan orphans prune ${scope}, or let go of each: portolan ledger forget Kind/name --reason "…"`,
+  message: `no Application of this source refers to ${scope} any more; its resources stay there unmanaged: ${named}. Put the Application back, remove them with portolan orphans prune ${scope} (installs stay), or let go of each: portolan ledger forget Kind/name --reason "…"`,
 });
 
 test('objects of applications that the source names no more are noted, application by application', () => {

@@ -125,7 +125,7 @@ function letGo(rows: readonly OwnedObject[], serviceId: string, context: Withdra
     const what = port === undefined ? `${row.resource} (${row.remoteId})` : `port ${port} of ${row.resource}`;
     const fate = fateOf(serviceId, port, live, context);
     const message = context.resources.has(row.resource)
-      ? `the manifest of ${row.resource} no longer means component ${serviceId}${port === undefined ? '' : ` (port ${port})`}${fate}`
+      ? `the manifest of ${row.resource} no longer refers to component ${serviceId}${port === undefined ? '' : ` (port ${port})`}${fate}`
       : `${what} was removed from the source${fate}`;
     return { ...noDifference, notes: [{ code: 'component/withdrawn', message }], forget: [row.naturalKey] };
   });

@@ -7,7 +7,7 @@ import type { ApplicationRecord } from '../../platform/records.ts';
 import type { Resource } from '../../model/resource.ts';
 import { REGION_ENABLED, regionState } from '../../plan/guard.ts';
 
-/** The application a manifest means, as the platform names it. */
+/** The application that a manifest refers to, as the platform names it. */
 export async function resolveScope(
   application: Resource<ApplicationSpec>,
   world: Pick<ApplyWorld, 'client'>,
@@ -20,7 +20,7 @@ export async function resolveScope(
     throw new PortolanError({
       code: 'application/not-found',
       disposition: 'give-up',
-      message: `${application.id} (${application.position.file}:${application.position.line}) means application ${appId} of team ${spec.team} in region ${spec.region}, which ${world.client.url} does not have; nothing was done for it`,
+      message: `${application.position.file}:${application.position.line} refers to application ${appId} of team ${spec.team} in region ${spec.region}, which ${world.client.url} does not have; nothing was done for it`,
       remedy: 'Correct spec.team, spec.region and spec.appId, or create the application.',
     });
   }

@@ -79,7 +79,7 @@ export const applicationRoutes = routesOf({
   'GET /api/v1/orphans': {
     operationId: 'listOrphans',
     summary:
-      'Lists resources on record in applications that no manifest means any more. Nothing removes them by itself.',
+      'Lists resources on record in applications that no manifest refers to any more. Nothing removes them by itself.',
     access: 'viewer',
     query: pageQuery,
     answers: partOf('Orphan'),

@@ -79,7 +79,7 @@ test('a plan of everything at once reads from top to bottom', () => {
     ],
     refusals: [{ code: 'guard/prunes', message: '12 objects would go', override: '--max-prunes 12' }],
     notes: [
-      { code: 'scope/orphaned', message: 'no Application means default/b/c/9' },
+      { code: 'scope/orphaned', message: 'no Application refers to default/b/c/9' },
       { code: 'scope/orphaned', message: 'nor default/b/c/10' },
     ],
   });
@@ -112,7 +112,7 @@ test('a plan of everything at once reads from top to bottom', () => {
       '    12 objects would go',
       '    → to allow it: --max-prunes 12',
       '',
-      'i no Application means default/b/c/9',
+      'i no Application refers to default/b/c/9',
       'i nor default/b/c/10',
       '',
       'Plan: 1 to create, 1 to change, 1 to delete, 1 pending, 1 held, refused by a guard, 1 application not observed. 1 resource in sync, 7 unchanged fields not shown.',

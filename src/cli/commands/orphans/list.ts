@@ -19,7 +19,7 @@ type ListOptions = OptionsOf<typeof parameters>;
 
 export const listOrphansCommand = defineCommand({
   about:
-    'Lists the resources that the ledger has of a source, in applications that no manifest of the source means any more. They stay on the platform until they are pruned, put back into git or forgotten. Reads the platform itself, or asks a running controller with --server. Writes nothing.',
+    'Lists the resources that the ledger has of a source, in applications that no manifest of the source refers to any more. They stay on the platform until they are pruned, put back into git or forgotten. Reads the platform itself, or asks a running controller with --server. Writes nothing.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['orphans prune', 'ledger forget', 'status'],
   examples: `

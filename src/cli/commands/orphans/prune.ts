@@ -14,7 +14,7 @@ import { apply, dryRun } from '../apply.ts';
 
 export const pruneOrphansCommand = defineCommand({
   about:
-    'Removes what the source owns in applications that no manifest of it means any more. Plans, shows the plan, asks for confirmation and applies it like portolan apply --prune, with the same guards. Rules and ports that Portolan did not create stay, as do installs.',
+    'Removes what the source owns in applications that no manifest of it refers to any more. Plans, shows the plan, asks for confirmation and applies it like portolan apply --prune, with the same guards. Rules and ports that Portolan did not create stay, as do installs.',
   exitCodes: [
     EXIT.ok,
     EXIT.failed,
@@ -104,15 +104,15 @@ async function warnOfOtherSources({ ledger, source, surroundings }: Session): Pr
   });
   if (others.length === 0) return;
   surroundings.terminal.err.write(
-    `${safeLine(`warning: this ledger has other sources (${others.join(', ')}). If one of them means the application now, do not prune it: let go of each resource with portolan ledger forget Kind/name --source ${source} --reason "…"`)}\n`,
+    `${safeLine(`warning: this ledger has other sources (${others.join(', ')}). If one of them refers to the application now, do not prune it: let go of each resource with portolan ledger forget Kind/name --source ${source} --reason "…"`)}\n`,
   );
 }
 
 function notOrphaned(name: string, application: string | undefined, orphaned: readonly string[]) {
   const why =
     application === undefined
-      ? 'the ledger has nothing of this source there, or an Application that was not read may mean it'
-      : `${application} means it`;
+      ? 'the ledger has nothing of this source there, or an Application that was not read may refer to it'
+      : `${application} refers to it`;
   const what =
     application === undefined
       ? `Name one of: ${orphaned.join(', ') || 'none is orphaned'}. portolan orphans shows all of them.`
