@@ -79,7 +79,7 @@ export class Intake {
     this.#failure = null;
     const { revision } = reading;
     if (revision !== this.#last?.revision) {
-      const message = `${this.#core.options.feed.location} is at ${revision}`;
+      const message = `${this.#core.options.feed.location}: found ${revision}`;
       this.#core.events.publish(draftEvent('source.observed', message, { revision }));
     }
     this.#last = reading;

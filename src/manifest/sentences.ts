@@ -60,7 +60,8 @@ export function describe(error: SchemaError, path: Path, place: Place, document:
   const schema = error.parentSchema as Schema;
   const expected = expectation(error.keyword, schema);
   const code = `schema/${error.keyword}`;
-  if (secretRole(error) === 'name') return { code, message: `${field} is not a name`, expected };
+  if (secretRole(error) === 'name')
+    return { code, message: `${field} is not ${error.keyword === 'type' ? 'text' : 'a name'}`, expected };
   const text = isScalar(place.value) ? textOfScalar(place.value) : undefined;
   const substituted = document.value.substituted.get(error.instancePath);
   if (error.data === null || text === '')

@@ -192,20 +192,23 @@ export function statusOfController(report: ControllerReport, url: string): Statu
     hasAge: true,
     groups: [
       ...applications.map((one) => {
-        const { pause, lastError } = one;
-        const why =
-          pause === null ? (lastError?.message ?? conditionOf(one, 'Ready')?.message ?? '') : pauseText(pause);
+        const { lastError } = one;
+        const why = whyOf(one);
         const members = (byApplication.get(one.id) ?? []).map((resource) => {
           const [hold] = resource.holds;
           const own = hold === undefined ? conditionOf(resource, 'Ready')?.message : `${hold.code}: ${hold.message}`;
           // The reason of the whole application is shown once.
-          return conditionLine(resource, resourceState(resource), own === undefined || own === why ? '' : own);
+          return conditionLine(
+            resource,
+            resourceState(resource),
+            own === undefined || own === why || own === lastError?.message ? '' : own,
+          );
         });
         return { head: conditionLine(one, applicationState(one), why), members };
       }),
       ...orphanGroups(report),
     ],
-    remedies: remediesOfController(report),
+    remedies: remediesOfController(report, url),
     notes: [],
     document: { formatVersion: 1, ...report },
   };
@@ -240,6 +243,14 @@ function conditionLine(
   };
 }
 
+/** Returns why an application is in its state. A pause of its region shows the error that caused it. */
+function whyOf(application: ApplicationSummary): string {
+  const { pause, lastError } = application;
+  if (pause === null) return lastError?.message ?? conditionOf(application, 'Ready')?.message ?? '';
+  const cause = pause.type === 'circuit' && lastError !== null ? `; last error: ${lastError.message}` : '';
+  return `${pauseText(pause)}${cause}`;
+}
+
 /** Returns the reason of a pause, and its end. */
 function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
   const untilMs = 'untilMs' in pause ? pause.untilMs : null;
@@ -262,17 +273,22 @@ function controllerSummary({ controller: { counts }, resources, orphans }: Contr
   ].join(', ');
 }
 
-function remediesOfController({ controller, applications, resources, orphans }: ControllerReport): readonly Remedy[] {
+function remediesOfController(
+  { controller, applications, resources, orphans }: ControllerReport,
+  url: string,
+): readonly Remedy[] {
   const { error } = controller.source;
   return [
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);
-      const approve = `A guard refused its plan. To see and approve it: portolan approve ${name} (digest of this application: ${approval?.digest})`;
+      const approve = `A guard refused its plan. To see and approve it: portolan approve ${name} --server ${url} (digest of this application: ${approval?.digest})`;
       return [
         ...(lastError === null ? [] : [{ about: id, why: lastError.message, what: lastError.remedy }]),
         ...(approval === null ? [] : [{ about: id, why: '', what: approve }]),
-        ...(pause?.type === 'suspended' ? [{ about: id, why: '', what: `portolan resume ${name}` }] : []),
+        ...(pause?.type === 'suspended'
+          ? [{ about: id, why: '', what: `portolan resume ${name} --server ${url}` }]
+          : []),
       ];
     }),
     ...resources.flatMap(({ id, holds }) =>

@@ -101,7 +101,7 @@ for (const dialect of ['extended', 'documented'] as const) {
     scene.sandbox.setFaults([{ operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } }]);
     const run = await scene.run('apply', ['--wait']);
     expect(run.code, run.out).toBe(0);
-    expect(run.err).toContain('wait  a write in doubt may still arrive, until ');
+    expect(run.err).toContain('wait  a write in doubt may still arrive (until ');
     expect(run.out).toContain('Everything is in sync.');
     expect([...scene.sandbox.state.rules.all()].filter((row) => row.domain === 'www.example.com')).toHaveLength(1);
   });

@@ -82,7 +82,7 @@ test('numbers only grow up to the number that was approved, and changes of pendi
   const numbers = [...text.err.matchAll(/^(?:.*\r.*\u001b\[J)?✓ .*\(([^()]+)\)$/gm)].map(([, number]) =>
     number?.replace(/, \d+s$/, ''),
   );
-  expect(numbers).toEqual(['1/4', '2/4', '3/4', '4/4', '+1 pending']);
+  expect(numbers).toEqual(['1/4', '2/4', '3/4', '4/4', '+1 that was pending']);
   const tallies = [...text.err.matchAll(/apply: (\d+) of (\d+) finished/g)].map(([, done, total]) => [
     Number(done),
     total,

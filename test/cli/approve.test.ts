@@ -39,7 +39,10 @@ test('approve shows the held plan and asks; plan --server NAME shows it too, for
     runHere(args, { env: { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.viewer } });
   for (const name of ['blog', 'Application/blog']) {
     const shown = await ask(['plan', name, '--expect', plan.digest]);
-    expect(shown).toMatchObject({ code: 0, err: 'This plan waits for an approval: portolan approve blog\n' });
+    expect(shown).toMatchObject({
+      code: 0,
+      err: `This plan waits for an approval: portolan approve blog --server ${serving.url}\n`,
+    });
     expect(yes.out).toContain(shown.out);
   }
   expect((await ask(['plan', 'blog', '--prune'])).err).toContain('--prune cannot be used for an application');

@@ -2,9 +2,11 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import type { Reader } from '../../src/cli/commands/status/table.ts';
 import { displayWidth } from '../../src/cli/terminal/text.ts';
 import type { HistoryRow } from '../../src/model/owned.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { historyLines } from '../../src/cli/commands/history/text.ts';
 import { historyEntries } from '../../src/views/history.ts';
 import { commit, git, repository } from '../source/repositories.ts';
 import { collectingTerminal, runHere } from './running.ts';
@@ -126,6 +128,23 @@ test('history --revert refuses what it cannot undo, and says why', async () => {
   // The name of a file cannot add a line.
   const forged = commit(root, { 'manifests/x\nnote: forged.yaml': api });
   expect((await revert(forged)).err).toContain('this patch is for manifests/x\\nnote: forged.yaml;');
+});
+
+test('an event names the user who requested it, not the process that recorded it', async () => {
+  const common = { atMs: 0, scope: 's', uid: null, previousHash: '', hash: '', actor: 'portolan run by root, pid 7' };
+  const application = 'Application/shop';
+  const rows: readonly HistoryRow[] = [
+    { ...common, serial: 3, event: 'suspended', detail: { application, by: 'ops', reason: 'night' } },
+    { ...common, serial: 2, event: 'resumed', detail: { application, by: 'ops' } },
+    { ...common, serial: 1, event: 'window-ignored', detail: { reason: 'incident' } },
+  ];
+  const reader = { isTerminal: false, columns: 80, paint: (_role: string, text: string) => text };
+  const lines = historyLines('shop', null, await Array.fromAsync(historyEntries(rows)), reader as unknown as Reader);
+  expect(lines.filter((line) => line !== '').slice(1)).toEqual([
+    '1970-01-01T00:00:00Z  suspended by ops: reason=night',
+    '1970-01-01T00:00:00Z  resumed by ops',
+    '1970-01-01T00:00:00Z  window-ignored by portolan run by root, pid 7: reason=incident',
+  ]);
 });
 
 test('a history of an earlier version shows its summaries and says what was not recorded', async () => {

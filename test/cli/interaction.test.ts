@@ -135,7 +135,7 @@ test('without a terminal there is a line for what ended, for what is waited for 
   expect(screen.lines).toEqual([
     '✓ a\\u001b[2K  (1/2)',
     'wait  apply 2/2  b, since 30s',
-    'wait  it must run, until 2026-11-20T12:01:31.000Z',
+    'wait  it must run (until 2026-11-20T12:01:31.000Z)',
     '',
   ]);
 });

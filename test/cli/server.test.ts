@@ -154,9 +154,9 @@ test('status shows each application, what is not ready of it, and what to do', a
   expect(shown.out).toMatch(/Application\/shop +True/);
   expect(shown.out).not.toContain('Component/shop-web');
   expect(shown.out).toContain(
-    '→ Application/blog: A guard refused its plan. To see and approve it: portolan approve blog (digest of this application: abcdef0123)\n',
+    `→ Application/blog: A guard refused its plan. To see and approve it: portolan approve blog --server ${serving.url} (digest of this application: abcdef0123)\n`,
   );
-  expect(shown.out).toContain('→ Application/blog: portolan resume blog\n');
+  expect(shown.out).toContain(`→ Application/blog: portolan resume blog --server ${serving.url}\n`);
   const json = JSON.parse((await run(serving, ['status', '-o', 'json'])).out) as Record<string, unknown[]>;
   expect(json).toMatchObject({ formatVersion: 1, controller: { phase: 'running' } });
   expect(json['applications']?.length).toBe(2);
@@ -178,9 +178,14 @@ test('what keeps a whole application is said once', async () => {
   serving.api.list = [
     { ...blog, pause: null, resources: web === undefined ? [] : [{ ...web, holds: [], conditions: [ready] }] },
   ];
-  const { out } = await run(serving, ['status']);
-  expect(out).toMatch(/Application\/blog .*no answer\n/);
-  expect(out).toMatch(/ {2}Component\/blog-web +Unknown +Unknown +Unreachable +1970-01-01T00:00:00.001Z +-\n/);
+  const circuit = { type: 'circuit', region: 'region-1', untilMs: 60_000 } as const;
+  for (const pause of [null, circuit]) {
+    serving.api.list = serving.api.list.map((one) => ({ ...one, pause }));
+    const { out } = await run(serving, ['status']);
+    const open = 'too many failures in a row in region region-1 until 1970-01-01T00:01:00.000Z; last error: ';
+    expect(out).toMatch(new RegExp(`Application/blog .* {3}${pause === null ? '' : open}no answer\n`));
+    expect(out).toMatch(/ {2}Component\/blog-web +Unknown +Unknown +Unreachable +1970-01-01T00:00:00.001Z +-\n/);
+  }
 });
 
 test('the code of status says the worst: all well, held, failed', async () => {

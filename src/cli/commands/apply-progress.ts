@@ -113,7 +113,7 @@ class Tally {
     if (!isOwnChange(action)) return [];
     if (!this.#approved.has(key)) {
       this.#pending.add(key);
-      return [`+${this.#pending.size} pending`];
+      return [`+${this.#pending.size} that was pending`];
     }
     this.#finished.add(key);
     return [`${this.#finished.size}/${this.#approved.size}`];

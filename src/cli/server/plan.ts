@@ -78,7 +78,9 @@ export async function planOfApplication(
       approval.digest === plan.digest
         ? 'This plan waits for an approval'
         : `The plan ${approval.digest} waits for an approval, but it has changed since`;
-    surroundings.terminal.err.write(`${state}: portolan approve ${id.slice(id.indexOf('/') + 1)}\n`);
+    surroundings.terminal.err.write(
+      `${state}: portolan approve ${id.slice(id.indexOf('/') + 1)} --server ${server.url}\n`,
+    );
   }
   return outputs.keep(report, new Map(), endOfPlan(plan, options, surroundings).exitCode);
 }

@@ -49,7 +49,7 @@ export class Progress {
     const former = this.#lanes.get(lane);
     const isSameWait = former?.text === text && former.untilMs !== undefined;
     this.#lanes.set(lane, { text, sinceMs: isSameWait ? former.sinceMs : this.#around.clock.monotonic(), untilMs });
-    this.#sayOnce(`wait  ${text}, until ${new Date(untilMs).toISOString()}`);
+    this.#sayOnce(`wait  ${text} (until ${new Date(untilMs).toISOString()})`);
     this.#draw();
   }
 

@@ -1,5 +1,6 @@
 import type { ScopeKey } from '../../../model/ids.ts';
 import type { FieldChange } from '../../../model/plan.ts';
+import type { JsonObject } from '../../../model/json.ts';
 import { safeLine } from '../../../model/text.ts';
 import { CAUSE_WORDS, changeText, shownChanges, SYMBOL } from '../../../plan/words.ts';
 import type { TextRole } from '../../../report/text.ts';
@@ -48,8 +49,16 @@ function entryLines(entry: HistoryEntry, reader: Reader): readonly string[] {
         'note',
       );
     case 'event':
-      return folded(`${at}  ${entry.event} by ${entry.actor}: ${pairs(entry.detail)}`, '', reader, 'note');
+      return folded(`${at}  ${eventText(entry)}`, '', reader, 'note');
   }
+}
+
+/** Returns an event with the user who requested it, or else with the process that recorded it. */
+function eventText({ event, actor, detail: json }: Extract<HistoryEntry, { type: 'event' }>): string {
+  if (typeof json !== 'object' || json === null || Array.isArray(json)) return `${event} by ${actor}: ${pairs(json)}`;
+  const { by, application: _ofThisHistory, ...detail } = json as JsonObject;
+  const facts = pairs(detail);
+  return `${event} by ${typeof by === 'string' ? by : actor}${facts === '' ? '' : `: ${facts}`}`;
 }
 
 function headLines(entry: HistoryRun, reader: Reader): readonly string[] {
