@@ -114,7 +114,7 @@ function dataKey(recipients: unknown, text: string): Uint8Array {
     }
   }
   throw new SopsError(
-    `none of the ${identities.length} age identities can decrypt it (it has ${encrypted.length} recipients; only X25519 is supported)`,
+    `no age identity matches its recipients (identities: ${identities.length}, recipients: ${encrypted.length}; only X25519 is supported)`,
   );
 }
 

@@ -59,7 +59,8 @@ function fileText(file: string, where: string): string {
 function sopsValue(reference: string, where: string, env: Surroundings['env']): string | undefined {
   const [file = '', key = ''] = reference.split('#');
   try {
-    return decryptSops(fileText(file, where), ageIdentities(env)).get(key);
+    const values = decryptSops(fileText(file, where), ageIdentities(env));
+    if (values.has(key)) return values.get(key);
   } catch (error) {
     if (!(error instanceof SopsError)) throw error;
     throw invalidInput(
@@ -68,13 +69,20 @@ function sopsValue(reference: string, where: string, env: Surroundings['env']): 
       `Check it with: sops decrypt ${file}. Portolan takes age identities from SOPS_AGE_KEY, SOPS_AGE_KEY_FILE or ${AGE_KEYS_FILE}.`,
     );
   }
+  throw invalidInput(
+    'secret/missing',
+    `${where} takes its secret from ${file}, which has no text at the key ${key}. Nothing was sent.`,
+    `Add it with: sops edit ${file}. Or correct the key after # in the configuration.`,
+  );
 }
 
 /** Returns the age identities from where SOPS itself takes them. */
 function ageIdentities({ SOPS_AGE_KEY, SOPS_AGE_KEY_FILE, XDG_CONFIG_HOME, HOME }: Surroundings['env']): string {
   if (SOPS_AGE_KEY !== undefined) return SOPS_AGE_KEY;
+  if (SOPS_AGE_KEY_FILE !== undefined)
+    return new TextDecoder().decode(readNamedFile(SOPS_AGE_KEY_FILE, 'the file of SOPS_AGE_KEY_FILE'));
   const folder = XDG_CONFIG_HOME ?? (HOME === undefined ? undefined : `${HOME}/.config`);
-  const file = SOPS_AGE_KEY_FILE ?? (folder === undefined ? undefined : `${folder}/sops/age/keys.txt`);
+  const file = folder === undefined ? undefined : `${folder}/sops/age/keys.txt`;
   const content = file === undefined ? undefined : readFileIfThere(file, 'the age identities');
   return new TextDecoder().decode(content ?? new Uint8Array());
 }
