@@ -11,6 +11,8 @@ export interface PastWrite<Step> {
   readonly preimage: Json;
   /** The step that had created the object, if the ledger still has it. */
   readonly creation: Step | undefined;
+  /** The changes between its creation and this write, oldest first. */
+  readonly updates: readonly FieldChange[];
 }
 
 export interface UndoContext {

@@ -152,3 +152,15 @@ test('apply --undo does not change a port that someone created in place of a del
   expect(refused.err).toContain('undo/changed-since');
   expect(scene.traffic().writes).toEqual([]);
 });
+
+test('apply --undo of a deletion creates a rule with its last values, also those that only the ledger has', async () => {
+  const extended = (value: string) =>
+    shop(web(PORTS), rule('www', 'www.example.com', `extensions: [{ key: lb-type, value: ${value} }]`));
+  const { scene, apply, put } = await twoRuns(extended('first'), extended('second'));
+  put(shop(web(PORTS)));
+  expect((await apply('--prune')).code).toBe(0);
+  const undone = await apply('--undo', '3');
+  expect(undone.code, undone.out + undone.err).toBe(0);
+  const [again] = [...scene.sandbox.state.rules.all()].filter(({ domain }) => domain === 'www.example.com');
+  expect(again?.extensions).toEqual([{ key: 'lb-type', value: 'second' }]);
+});

@@ -43,9 +43,9 @@ function withField(spec: HttpGatewayRuleSpec, { path, before }: FieldChange): Un
   return { type: 'spec', spec: set(kept as unknown as JsonObject, path, before as Json) };
 }
 
-/** Returns the manifest of a deleted rule: what the platform showed, and from its creation what no server shows. */
+/** Returns the manifest of a deleted rule: what the platform showed, and what was last sent of the values that it does not show. */
 function recreated(
-  { changes, creation }: PastWrite<RuleStep>,
+  { changes, creation, updates }: PastWrite<RuleStep>,
   key: string,
   { application, resourceOf }: UndoContext,
 ): Undoing<HttpGatewayRuleSpec> {
@@ -60,7 +60,9 @@ function recreated(
   let spec: JsonObject = { ...identity, onImmutableChange: 'hold' };
   for (const field of ruleFields) {
     const shown = changes.find((change) => change.path === field.path)?.before;
-    const value = field.readBack === 'own listing' ? shown : (sent[field.name] as Json | undefined);
+    const update = updates.findLast((change) => change.path === field.path);
+    const last = update === undefined ? (sent[field.name] as Json | undefined) : update.after;
+    const value = field.readBack === 'own listing' ? shown : last;
     const isNone = isNoValue(value) || value === field.none || (Array.isArray(value) && value.length === 0);
     if (!isNone) spec = set(spec, field.path, value as Json) as unknown as JsonObject;
   }

@@ -14,6 +14,8 @@ export interface RunWrite {
   readonly application: ResourceId;
   /** The step that created the object, as far as the ledger still has it. */
   readonly creation: Step | undefined;
+  /** The changes between that step and this write, oldest first. */
+  readonly updates: readonly FieldChange[];
 }
 
 /** A write after the run to an object of the run. */
@@ -66,19 +68,24 @@ export async function readRun(ledger: Ledger, id: string, source: string): Promi
       if (!reachedPlatform(id, intent)) continue;
       refuseOtherSource(id, intent, source);
       refuseLater(id, intent, later);
-      const creations = intents.filter((one) => one.uid === intent.uid && actionOf(one).verb === 'create');
       const application = write.application as ResourceId;
-      const creation = creations.filter((one) => one.state === 'applied').at(-1);
-      writes.push({
-        intent,
-        action: actionOf(intent),
-        application,
-        creation: creation && (actionOf(creation).step as Step),
-      });
+      writes.push({ intent, action: actionOf(intent), application, ...pastOf(intent, intents) });
     }
   }
   if (!isKnown) throw unknownRun(ledger, id);
   return { id, writes, revision };
+}
+
+/** Returns how an object was created, and what changed it until a write. @param intents of its scope, oldest first. */
+function pastOf(write: Intent, intents: readonly Intent[]): Pick<RunWrite, 'creation' | 'updates'> {
+  const earlier = intents.slice(0, intents.indexOf(write) + 1).filter(({ uid }) => uid === write.uid);
+  const at = earlier.findLastIndex((one) => one.state === 'applied' && actionOf(one).verb === 'create');
+  const later = earlier.slice(at + 1).filter((one) => actionOf(one).verb === 'update' && isApplied(one));
+  const creation = earlier[at];
+  return {
+    creation: creation && (actionOf(creation).step as Step),
+    updates: later.flatMap((one) => actionOf(one).changes),
+  };
 }
 
 async function rowsOfRun(ledger: Ledger, scope: ScopeKey, id: string) {
@@ -123,15 +130,18 @@ function writeOf(row: HistoryRow): RecordedWrite {
 }
 
 function reachedPlatform(run: string, intent: Intent): boolean {
-  const { state, id, outcome } = intent;
+  const { state, id } = intent;
   if (state === 'open' || state === 'unknown')
     throw refused(
       'undo/in-doubt',
       `The outcome of intent ${id} of run ${run} is not known, so what the run changed is not known either.`,
       `Apply again, which decides it by observation, or see portolan ledger show ${id}.`,
     );
-  if (state === 'resolved') return (outcome as JsonObject | null)?.['decision'] === 'applied';
-  return state !== 'rejected';
+  return isApplied(intent) || state === 'superseded';
+}
+
+function isApplied({ state, outcome }: Intent): boolean {
+  return state === 'applied' || (state === 'resolved' && (outcome as JsonObject | null)?.['decision'] === 'applied');
 }
 
 function refuseOtherSource(run: string, { uid, scope, resource }: Intent, source: string): void {

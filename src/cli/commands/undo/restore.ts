@@ -106,7 +106,7 @@ function undoWrites(resource: ResourceId, writes: readonly RunWrite[], input: Re
   let wanted: Wanted | undefined = present && { spec: present.spec };
   const created = new Set(writes.filter(({ action }) => action.verb === 'create').map(({ action }) => action.object));
   for (const write of writes) {
-    const { action, intent, creation, application } = write;
+    const { action, intent, creation, updates, application } = write;
     const { step, verb, changes } = action;
     // An object that the run created is removed as a whole.
     if (created.has(action.object) && verb !== 'create') continue;
@@ -115,7 +115,7 @@ function undoWrites(resource: ResourceId, writes: readonly RunWrite[], input: Re
       resourceOf: (key) => objects.find((one) => one.scope === intent.scope && one.naturalKey === key)?.resource,
     };
     const spec: unknown = wanted === undefined || wanted === 'removed' ? undefined : wanted.spec;
-    const past = { step, verb, changes, preimage: intent.preimage, creation };
+    const past = { step, verb, changes, preimage: intent.preimage, creation, updates };
     const undoing: Undoing<unknown> = kind.undo?.(past, spec, context) ?? cannotUndo('its kind has no undo');
     if (undoing.type !== 'impossible' && verb === 'create' && !mayRemove) {
       const message = `"${action.summary}" of ${resource} is not undone without --prune`;
