@@ -164,3 +164,12 @@ test('apply --undo of a deletion creates a rule with its last values, also those
   const [again] = [...scene.sandbox.state.rules.all()].filter(({ domain }) => domain === 'www.example.com');
   expect(again?.extensions).toEqual([{ key: 'lb-type', value: 'second' }]);
 });
+
+test('apply --undo does not remove a port that was changed since the run created it', async () => {
+  const { scene, apply } = await twoRuns(shop(web(PORTS)), shop(web(CHANGED)));
+  scene.alterPort(demo.webServiceId, 9001, { alias: 'BY_HAND' });
+  const refused = await apply('--undo', '2', '--prune');
+  expect(refused.code, refused.out).toBe(4);
+  expect(refused.err).toContain('ports[9001].alias of Component/shop-web is "BY_HAND"');
+  expect(scene.traffic().writes).toEqual([]);
+});

@@ -115,6 +115,7 @@ function refuseMore(plan: ScopePlan, { scopes, restored, removed, recreated, uno
   const created = new Set(plan.actions.filter(({ verb }) => verb === 'create').map(keyOf));
   for (const action of plan.actions) {
     if (unowned.has(keyOf(action)) && !created.has(keyOf(action))) throw createdSince(action);
+    if (removed.has(keyOf(action))) refuseDrifted(action);
     if ((action.verb !== 'update' || action.prune) && !isMadeOrUnmade(action))
       throw more(`also "${action.summary}" for ${action.resource}`);
   }
@@ -143,6 +144,13 @@ function more(what: string): PortolanError {
     `The plan would ${what}, which the run did not change: the manifests have changes that are not applied, or the platform has drifted.`,
     'Apply or revert those changes first, or pass --revision with the commit that was applied last.',
   );
+}
+
+/** Refuses to remove an object that was changed on the platform since it was written last. */
+function refuseDrifted({ resource, changes }: Action): void {
+  for (const { path, before, lastApplied } of changes)
+    if (lastApplied !== undefined && !sameJson(before, lastApplied))
+      throw changedSince(resource, path, before, lastApplied);
 }
 
 function createdSince({ resource, object }: Action): PortolanError {
