@@ -22,7 +22,10 @@ export function planWorks(core: Core, works: readonly Work[], signal: AbortSigna
   const revision = intake.accepted?.revision ?? null;
   const others = [...core.records.values()].map(({ work }) => work).filter((work) => !works.includes(work));
   const besides = async (): Promise<readonly Work[]> => others;
-  return planned(core, { works, revision, options: passOptions(configuration), policy, besides }, signal);
+  const { limits, ...options } = passOptions(configuration);
+  // The controller applies this plan itself, so a refusal names the approval, not a flag of apply.
+  const ofDaemon = { ...options, limits: { ...limits, isDaemon: true as const } };
+  return planned(core, { works, revision, options: ofDaemon, policy, besides }, signal);
 }
 
 /** Returns the plan of other manifests instead of those of the source. */
