@@ -101,7 +101,7 @@ test('a real daemon: every answer is what its document says, commands do what th
   expect((await daemon.ask(['resume', 'shop'])).code).toBe(0);
   expect((await daemon.ask(['sync', '--all'])).code).toBe(0);
   const past = await daemon.ask(['history', 'shop'], SECRETS.CI);
-  expect(past.out).toMatch(/resumed by portolan run by [^]*suspended by [^]*files@[0-9a-f]{12} {2}run 1\.[0-9]+\n/);
+  expect(past.out).toMatch(/resumed by ops\n[^]*suspended by ops: [^]*files@[0-9a-f]{12} {2}run 1\.[0-9]+\n/);
   expect(past.out).toContain('+ HttpGatewayRule/www: create rule www.example.com/ on port 8080');
   expect((await daemon.ask(['approve', 'shop', 'abcdef0123'])).code).toBe(4);
   const events = await daemon.ask(['events', '--application', 'shop'], SECRETS.CI);
