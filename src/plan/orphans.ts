@@ -1,6 +1,6 @@
-import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import { type ResourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Origin, OwnedObject } from '../model/owned.ts';
-import type { Note } from '../model/plan.ts';
+import type { Note, ScopePlan } from '../model/plan.ts';
 import type { OrphanFacts } from '../model/status.ts';
 import { someOf } from './words.ts';
 
@@ -53,6 +53,11 @@ export function orphanFacts({ scope, resource, objects }: Orphan): OrphanFacts {
  */
 export function orphanNotes(orphans: readonly Orphan[]): readonly Note[] {
   return [...Map.groupBy(orphans, ({ scope }) => scope)].map(([scope, its]) => noteOf(scope, its));
+}
+
+/** Returns whether a plan is of an orphaned application: it has the scope for a name, because no manifest names it. */
+export function isOrphanedPlan({ application, scope }: Pick<ScopePlan, 'application' | 'scope'>): boolean {
+  return application.endsWith(`/${scopeKey(scope)}`);
 }
 
 const NAMED_MAX = 5;

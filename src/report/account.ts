@@ -2,6 +2,7 @@ import { safeLine } from '../model/text.ts';
 import { commonCauses, namesOf } from '../plan/causes.ts';
 import type { EndedScope, PlanReport, ScopeResult } from '../plan/report.ts';
 import type { ActionResult } from '../plan/result.ts';
+import { isOrphanedPlan } from '../plan/orphans.ts';
 import { obstacles } from './headline.ts';
 import { type Paint, type PlanStyle, renderPlanText } from './text.ts';
 import { amount, cameUp, isoTime, resultCounts, resultWords } from '../plan/words.ts';
@@ -62,6 +63,8 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint, is
   const refused = outcomes.filter((outcome) => outcome.type === 'refused').length;
   const refusals = refused > 0 ? [`${amount(refused, 'application')} refused by a guard`] : [];
   const trouble = obstacles(held, refusals, unobserved);
+  // Not in sync: what stays on the platform is unmanaged.
+  const isOrphaned = ended.some(({ remaining }) => isOrphanedPlan(remaining));
   const isQuiet = trouble.length + left === 0;
   const head =
     results.length > 0
@@ -69,7 +72,7 @@ export function renderVerdict(outcomes: readonly ScopeResult[], paint: Paint, is
       : isQuiet
         ? 'Nothing to do.'
         : `Nothing was sent: ${[...trouble, ...(left > 0 ? [`${amount(left, 'change')} left`] : [])].join(', ')}.`;
-  return `${paint('title', head)}${isQuiet ? (isUndo ? '' : inSyncText(ended)) : nextRunText(ended)}`;
+  return `${paint('title', head)}${isQuiet ? (isUndo || isOrphaned ? '' : inSyncText(ended)) : nextRunText(ended)}`;
 }
 
 function inSyncText(ended: readonly EndedScope[]): string {

@@ -1,9 +1,8 @@
-import { scopeKey } from '../model/ids.ts';
 import type { Action, ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
 import { type PlanDocument, type PlanSummary, summarize } from '../plan/document.ts';
 import { amount, CAUSE_WORDS, countsText, isOwnChange, SYMBOL } from '../plan/words.ts';
-import type { Paint, PlanStyle } from './text.ts';
+import { headingOf, type Paint, type PlanStyle } from './text.ts';
 
 /** With more changes than this, a terminal gets the compact form. */
 const FULL_CHANGES_MAX = 50;
@@ -31,7 +30,7 @@ function renderCompactScope(scope: ScopePlan, paint: Paint, cut: (line: string) 
     return cut(`  ${mark} ${subject}${safeLine(text)}${aside === '' ? '' : `  ${paint('dim', aside)}`}`);
   };
   return [
-    `${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`,
+    headingOf(scope, paint),
     `  ${numbersOf(scope, summarize([scope]))}`,
     ...scope.actions.filter(isOwnChange).map((action) => {
       const { verb, resource, summary } = action;

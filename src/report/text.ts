@@ -2,6 +2,7 @@ import { scopeKey } from '../model/ids.ts';
 import type { Action, ActionVerb, Cause, FieldChange, ScopePlan } from '../model/plan.ts';
 import { safeLine } from '../model/text.ts';
 import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
+import { isOrphanedPlan } from '../plan/orphans.ts';
 import { obstacles } from './headline.ts';
 import { hasChanges, type PlanDocument } from '../plan/document.ts';
 import { amount, arrowText, CAUSE_WORDS, changeAside, countsText, shownChanges, SYMBOL } from '../plan/words.ts';
@@ -56,8 +57,14 @@ export function renderPlanText(document: PlanDocument, paint: Paint = plainPaint
   return `${blocks.join('\n\n')}\n`;
 }
 
+/** Returns the heading of the plan of one application. */
+export function headingOf(plan: ScopePlan, paint: Paint): string {
+  const name = isOrphanedPlan(plan) ? 'orphaned application' : safeLine(plan.application);
+  return `${paint('title', name)}  ${paint('dim', safeLine(scopeKey(plan.scope)))}`;
+}
+
 function renderScope(scope: ScopePlan, paint: Paint): string {
-  const lines = [`${paint('title', safeLine(scope.application))}  ${paint('dim', safeLine(scopeKey(scope.scope)))}`];
+  const lines = [headingOf(scope, paint)];
   let previous = '';
   for (const action of scope.actions.filter(({ continues }) => continues === undefined)) {
     if (action.resource !== previous) lines.push(`  ${paint('title', safeLine(action.resource))}`);

@@ -91,6 +91,8 @@ test('what a removed Application leaves is shown by every view, removed by name 
   const pruned = await orphans(scene, 'prune', SCOPE, '--yes');
   expect(pruned.code, pruned.out + pruned.err).toBe(0);
   expect(pruned.out).toContain('it stays, because its manifest said portolan/prune: keep');
+  expect(pruned.out).toMatch(new RegExp(`^orphaned application  ${SCOPE}$`, 'm'));
+  expect(pruned.out).not.toContain('is in sync');
   expect(scene.traffic().writes).toContain('deleteRule');
   expect(domains(scene)).toEqual(['kept.example.com']);
   // Nothing is done twice; what stays is orphaned until it is let go of.
