@@ -10,6 +10,11 @@ import type { Resource } from '../model/resource.ts';
  * thousands of entries, would take hours.
  */
 export const EVALUATION_MS_MAX = 2_000;
+/**
+ * Time limit of all evaluations of one application. An expression over `siblings` takes quadratic time: minutes for ten thousand manifests,
+ * in which the thread of the daemon's source would serve no other application.
+ */
+export const APPLICATION_MS_MAX = 10_000;
 
 interface Evaluation {
   readonly policy: PolicySpec;
@@ -20,13 +25,14 @@ interface Evaluation {
 
 /**
  * Evaluates the policies for the manifests of one application, and for its plan if there is one. An error is a result that
- * denies. A policy that takes too long is not evaluated further.
+ * denies. A policy that takes too long is not evaluated further; if all of them take too long, those that are left deny.
  * @returns the results, in the order of the policies; none for everything that is allowed.
  */
 export function evaluatePolicies(
   question: PolicyQuestion,
   clock: Pick<Clock, 'monotonic'>,
   limitMs = EVALUATION_MS_MAX,
+  totalMs = APPLICATION_MS_MAX,
 ): readonly PolicyResult[] {
   const evaluations = evaluationsOf(question);
   const results: PolicyResult[] = [];
@@ -42,7 +48,16 @@ export function evaluatePolicies(
       if (result !== undefined) results.push(result);
     }
   };
+  const startedMs = clock.monotonic();
   while (next < evaluations.length) {
+    if (clock.monotonic() - startedMs >= totalMs) {
+      const left = evaluations.slice(next).filter(({ policy }) => !tooSlow.has(policy.name));
+      const reason = `the policies of the application take longer than ${totalMs} ms`;
+      return [
+        ...results,
+        ...new Map(left.map(({ policy }) => [policy.name, errorOf(policy, undefined, reason)])).values(),
+      ];
+    }
     if (isDoneWithin(2 * limitMs, evaluateSome)) continue;
     const { policy, resource } = evaluations[next] as Evaluation;
     tooSlow.add(policy.name);

@@ -117,6 +117,29 @@ test('an error quotes a value of a manifest without control characters, and not 
   );
 });
 
+test('policies that take long one by one are ended together, and deny what they have not looked at', () => {
+  const many = Array.from({ length: 50 }, () => manifests).flat();
+  let nowMs = 0;
+  // Each evaluation seems to take 300 ms.
+  const clock = { monotonic: () => (nowMs += 300) };
+  const results = evaluatePolicies(
+    { policies: [policy('first', 'true'), policy('second', 'true')], manifests: many },
+    clock,
+    1_000,
+    3_000,
+  );
+  expect(nowMs).toBeLessThan(6_000);
+  expect(results).toEqual(
+    ['first', 'second'].map((name) => ({
+      policy: name,
+      action: 'deny',
+      resource: undefined,
+      message: 'the expression cannot be evaluated: the policies of the application take longer than 3000 ms',
+      isError: true,
+    })),
+  );
+});
+
 test('an expression that backtracks for ages is ended and denies, and the others are evaluated', () => {
   const slow = policy('slow', `("${'a'.repeat(60)}" + manifest.metadata.name).matches("^(a+)+$")`, 'warn');
   const question = { policies: [slow, policy('denied', 'false')], manifests };
