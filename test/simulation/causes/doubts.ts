@@ -86,7 +86,8 @@ export function undecidableRule(world: RulesWitness, intent: Intent): string | u
   const isTouched = world.byHand.rules.has(place) || rulesAt(world, place).some((row) => isForeign(world, row));
   return (
     when(isTouched, 'somebody else made or changed a rule in its place') ??
-    when(hasStranger(world, place), 'somebody else made a rule of its port, which may be the one that was sent')
+    when(hasStranger(world, place), 'somebody else made a rule of its port, which may be the one that was sent') ??
+    when(isElsewhere(world, intent, place), 'somebody moved its component, with its rules, to another application')
   );
 }
 
@@ -94,6 +95,13 @@ function hasStranger(world: RulesWitness, place: string): boolean {
   const [serviceId, port] = place.split('/');
   const rows = world.server.state.rules.in('port', `${serviceId}/${port}`);
   return rows.some((row) => isForeign(world, row));
+}
+
+/** A rule that belongs to another application is no proof: it may have been there before the component came. */
+function isElsewhere(world: RulesWitness, { scope }: Intent, place: string): boolean {
+  const [serviceId] = place.split('/');
+  const component = [...world.server.state.components.all()].find(({ id }) => id === serviceId);
+  return component !== undefined && component.appId !== Number(scope.split('/').at(-1));
 }
 
 /** Somebody else installed while one of ours was: which group is whose nobody could tell. */
