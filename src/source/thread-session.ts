@@ -69,8 +69,9 @@ export class ThreadSession {
     }
   }
 
-  /** Ends the thread at once. */
+  /** Ends the thread at once, and resolves when it has ended. It takes no calls from now on. */
   end(): Promise<void> {
+    this.isGone = true;
     return this.#thread.end();
   }
 

@@ -207,6 +207,8 @@ export class ThreadWorkbench implements Workbench {
   async #open(): Promise<ThreadSession> {
     if (this.#session === undefined || this.#session.isGone) {
       const { openThread, limits } = this.#options;
+      // Two threads at once would need the memory of both.
+      await this.#session?.end();
       this.#session = new ThreadSession(await openThread({ heapMib: limits().heapMib }));
     }
     return this.#session;

@@ -1,11 +1,15 @@
 import { performance } from 'node:perf_hooks';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import type { OpenThread } from '../../src/runtime/thread.ts';
+import { sourceFailure } from '../../src/source/thread-failures.ts';
+import { ThreadWorkbench } from '../../src/source/thread-workbench.ts';
 import { LocalWorkbench } from '../../src/source/workbench.ts';
 import { faultyFlood, LENIENT, largeFiles, memoryBomb, treeBomb } from '../redteam/floods.ts';
 import { commit, repository } from './repositories.ts';
-import { applications, Bench, CONTEXT, placeOf } from './threads.ts';
+import { applications, Bench, CONTEXT, openRealThread, placeOf } from './threads.ts';
 
 test('what a thread reads is what this thread reads', async () => {
   const root = repository(applications(300));
@@ -128,4 +132,29 @@ test('closing breaks off what is read, and hands out what was read', async () =>
   const reading = bench.ends(root);
   await bench.workbench.close();
   expect(await reading).toBe('source/interrupted');
+});
+
+test('a thread that is ended for one client serves no other', async () => {
+  const files = Object.entries(applications(1)).map(([path, content]) => ({ path, content }));
+  const leaving = new AbortController();
+  const limits = defaultSettings().source.limits;
+  const openThread: OpenThread = async (heap) => {
+    const thread = await openRealThread(heap);
+    // The client leaves when its answer arrives: the thread is still ending when the next task starts.
+    thread.onMessage(() => leaving.abort(new Error('the client left')));
+    return thread;
+  };
+  const workbench = new ThreadWorkbench({
+    openThread,
+    clock: systemClock,
+    limits: () => limits,
+    failure: sourceFailure(() => limits),
+  });
+  onTestFinished(() => workbench.close());
+  const [first, second] = await Promise.allSettled([
+    workbench.files(files, leaving.signal),
+    workbench.files(files).then((contents) => contents.load(CONTEXT)),
+  ]);
+  expect(first.status).toBe('fulfilled');
+  expect(second).toMatchObject({ status: 'fulfilled', value: { problems: [] } });
 });

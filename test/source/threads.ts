@@ -10,7 +10,7 @@ import { ThreadWorkbench } from '../../src/source/thread-workbench.ts';
 import { Unreadable } from '../../src/source/unreadable.ts';
 import { git } from './repositories.ts';
 
-const openRealThread = threadsOf(new URL('../../src/worker.ts', import.meta.url), { path: process.env['PATH'] });
+export const openRealThread = threadsOf(new URL('../../src/worker.ts', import.meta.url), { path: process.env['PATH'] });
 
 export const CONTEXT: LoadContext = {
   variables: new Map(),
