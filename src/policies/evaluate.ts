@@ -53,15 +53,13 @@ export function evaluatePolicies(
     if (clock.monotonic() - startedMs >= totalMs) {
       const left = evaluations.slice(next).filter(({ policy }) => !tooSlow.has(policy.name));
       const reason = `the policies of the application take longer than ${totalMs} ms`;
-      return [
-        ...results,
-        ...new Map(left.map(({ policy }) => [policy.name, errorOf(policy, undefined, reason)])).values(),
-      ];
+      const first = Map.groupBy(left, ({ policy }) => policy.name).values();
+      return [...results, ...first.map(([evaluation]) => errorOf(evaluation as Evaluation, reason))];
     }
     if (isDoneWithin(2 * limitMs, evaluateSome)) continue;
-    const { policy, resource } = evaluations[next] as Evaluation;
-    tooSlow.add(policy.name);
-    results.push(errorOf(policy, resource, `it takes longer than ${limitMs} ms`));
+    const evaluation = evaluations[next] as Evaluation;
+    tooSlow.add(evaluation.policy.name);
+    results.push(errorOf(evaluation, `it takes longer than ${limitMs} ms`));
     next += 1;
   }
   return results;
@@ -103,22 +101,23 @@ function celValue(value: unknown): unknown {
   return Object.assign(Object.create(null), Object.fromEntries(members.map(([key, one]) => [key, celValue(one)])));
 }
 
-function resultOf({ policy, compiled, resource, variables }: Evaluation): PolicyResult | undefined {
-  if (compiled.type === 'faulty') return errorOf(policy, resource, compiled.reason);
+function resultOf(evaluation: Evaluation): PolicyResult | undefined {
+  const { policy, compiled, resource, variables } = evaluation;
+  if (compiled.type === 'faulty') return errorOf(evaluation, compiled.reason);
   try {
     const value = compiled.evaluate(variables());
     if (value === true) return undefined;
-    if (value !== false) return errorOf(policy, resource, 'its value is not a bool');
+    if (value !== false) return errorOf(evaluation, 'its value is not a bool');
     const { name, action, message } = policy;
     return { policy: name, action, resource: resource?.id, message, isError: false };
   } catch (error) {
-    return errorOf(policy, resource, reasonOf(error));
+    return errorOf(evaluation, reasonOf(error));
   }
 }
 
-function errorOf({ name }: PolicySpec, resource: Resource | undefined, reason: string): PolicyResult {
+function errorOf({ policy, resource }: Pick<Evaluation, 'policy' | 'resource'>, reason: string): PolicyResult {
   const message = `the expression cannot be evaluated: ${reason}`;
-  return { policy: name, action: 'deny', resource: resource?.id, message, isError: true };
+  return { policy: policy.name, action: 'deny', resource: resource?.id, message, isError: true };
 }
 
 /** Compiled expressions of this thread. */

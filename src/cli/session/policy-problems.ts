@@ -18,10 +18,10 @@ export function manifestPolicyProblems(
   const policies = configuration.settings.policies.filter(({ subject }) => subject === 'manifest');
   if (policies.length === 0) return [];
   const problems = groupByApplication(desired).flatMap(({ application, resources }) =>
-    evaluatePolicies({ policies, manifests: [application, ...resources] }, clock).flatMap((result) => {
-      const resource = result.resource === undefined ? undefined : desired.get(result.resource);
-      return resource === undefined ? [] : [problemOf(result, resource)];
-    }),
+    evaluatePolicies({ policies, manifests: [application, ...resources] }, clock).map((result) =>
+      // Nothing that is denied may pass as valid, whatever the result refers to.
+      problemOf(result, desired.get(result.resource ?? application.id) ?? application),
+    ),
   );
   return sortProblems(problems);
 }
