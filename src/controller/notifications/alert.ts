@@ -17,12 +17,17 @@ const ALERT_MS = 24 * 60 * 60 * 1000;
 const DESCRIPTION_CHARS_MAX = 4_000;
 
 const CLASSES: readonly AlertClass[] = [
-  { name: 'PortolanSourceRejected', severity: 'error', starts: 'source.refused', ends: ['source.accepted'] },
+  {
+    name: 'PortolanSourceRejected',
+    severity: 'error',
+    starts: 'source.refused',
+    ends: ['source.accepted', 'source.recovered'],
+  },
   {
     name: 'PortolanSourceFailed',
     severity: 'error',
     starts: 'source.failed',
-    ends: ['source.observed', 'source.accepted'],
+    ends: ['source.observed', 'source.accepted', 'source.recovered'],
   },
   { name: 'PortolanDrift', severity: 'warning', starts: 'drift.detected', ends: ['drift.healed', 'drift.gone'] },
   { name: 'PortolanHold', severity: 'warning', starts: 'hold.added', ends: ['hold.released'] },

@@ -178,6 +178,8 @@ test.for([
   ['region.paused', 'region.resumed', { platform: 'default', region: 'region-1' }],
   ['health.changed', 'health.changed', {}],
   ['source.refused', 'source.accepted', {}],
+  ['source.refused', 'source.recovered', {}],
+  ['source.failed', 'source.recovered', {}],
   ['application.failed', 'application.recovered', {}],
 ] as const)('an alert that %s starts ends with %s: its labels are the same', ([starts, ends, detail]) => {
   const alertsOf = (facts: Parameters<typeof event>[0]) => {
