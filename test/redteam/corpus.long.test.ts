@@ -78,6 +78,14 @@ function halfOpen(port: number, count: number): void {
   });
 }
 
+/** The log of the daemon without the requests of the prober and the scrapers, which are most of it. */
+function withoutProbes(log: string): string {
+  return log
+    .split('\n')
+    .filter((line) => !/"operation":"(?:getHealth|getMetrics|getStatus|getApplication)"/.test(line))
+    .join('\n');
+}
+
 function peakMib(pid: number | undefined): number {
   return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
@@ -122,10 +130,14 @@ test(`a daemon of ${MEMORY_MIB} MiB survives the whole corpus, and its probes ar
   const wrote = (): number => daemon.sandbox.requests().filter(({ isWrite }) => isWrite).length;
   const before = wrote();
   commit(daemon.checkout, { ...FILES, 'web.yaml': web('AFTER_ALL') });
+  let standing: unknown;
   await phase('a commit after all', () =>
     until(
-      () => wrote() > before,
-      () => daemon.outputSoFar().err.slice(-2_000),
+      async () => {
+        standing = [await daemon.ask('/api/v1/status'), await daemon.ask('/api/v1/applications/shop')];
+        return wrote() > before;
+      },
+      () => `${JSON.stringify(standing)}\n${withoutProbes(daemon.outputSoFar().err).slice(-10_000)}`,
     ),
   );
   const report = await prober.end();
