@@ -1,3 +1,4 @@
+import { commitOf, shortRevision } from '../../model/revision.ts';
 import type { ReceiverSettings } from '../../configuration/settings/notifications-spec.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { Secret } from '../../model/secret.ts';
@@ -6,7 +7,6 @@ import { safeLine } from '../../model/text.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { amount, cut } from '../../plan/words.ts';
 import type { OutboundAnswer, OutboundMessage } from '../outbound.ts';
-import { commitOf, shortRevision } from './payload.ts';
 import { matchesLabels } from './rules.ts';
 
 /** Status of a commit for a forge such as GitHub. */

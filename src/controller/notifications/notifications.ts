@@ -18,7 +18,8 @@ import {
   superseded,
 } from './commit-status.ts';
 import { alertChanges, postableAlert } from './alert.ts';
-import { cloudEvent, commitOf, redacted, slackMessage, type Notice } from './payload.ts';
+import { commitOf } from '../../model/revision.ts';
+import { cloudEvent, redacted, slackMessage, type Notice } from './payload.ts';
 import { matchesRule, createRepeats, forgetFirst } from './rules.ts';
 
 export interface NotificationsOptions extends SenderOptions {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '../../model/json.ts';
 import type { ReceiverSettings } from '../../configuration/settings/notifications-spec.ts';
+import { commitOf, SHORT_LENGTH, shortRevision } from '../../model/revision.ts';
 import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
 import { amount, cut } from '../../plan/words.ts';
@@ -13,7 +14,6 @@ export interface Notice {
 /** Many receivers reject longer messages. */
 const DETAIL_CHARS_MAX = 32_768;
 const SLACK_TEXT_CHARS_MAX = 3_000;
-const COMMIT_CHARS = 10;
 /** The colour of the bar beside a message. */
 const SLACK_COLORS: Readonly<Record<EventSeverity, string>> = { info: 'good', warning: 'warning', error: 'danger' };
 
@@ -113,26 +113,12 @@ function revisionFields(
 ): readonly JsonObject[] {
   const commit = commitOf(revision);
   if (commit === undefined) return [field('Revision', escaped(shortRevision(revision)))];
-  const short = commit.slice(0, COMMIT_CHARS);
+  const short = commit.slice(0, SHORT_LENGTH);
   const branch = revision.slice(0, revision.lastIndexOf('@'));
   return [
     field('Commit', commitUrl === undefined ? short : `<${commitUrl.replace(/\/*$/, '/')}${commit}|${short}>`),
     ...(branch === '' ? [] : [field('Branch', escaped(branch))]),
   ];
-}
-
-/** Returns the id in `main@sha1:<id>`; `undefined` for plain files (`files@sha256:<digest>`), which have no commit. */
-export function commitOf(revision: string | null): string | undefined {
-  if (revision?.startsWith('files@sha256:') === true) return undefined;
-  return /@sha(?:1:([0-9a-f]{40})|256:([0-9a-f]{64}))$/
-    .exec(revision ?? '')
-    ?.slice(1)
-    .find(Boolean);
-}
-
-/** Shortens `main@sha1:0123456789…` to `main@0123456789`. */
-export function shortRevision(revision: string): string {
-  return revision.replace(/@sha(?:1|256):([0-9a-f]{10})[0-9a-f]*$/, '@$1');
 }
 
 /** Escapes the three characters that start links, mentions and entities, so that a message cannot mention everyone. */

@@ -330,7 +330,7 @@ test('a failure is told, its recovery too; a commit that is refused or supersede
   expect(said()).toEqual([
     '0123456 pending: 0 of 1 application in sync',
     'fffffff failure: rejected: web.yaml:3:1: bad port',
-    '0123456 pending: superseded by main@ffffffffff before all of it was applied',
+    '0123456 pending: superseded by main@ffffffffffff before all of it was applied',
     'fffffff pending: 0 of 1 application in sync',
     'fffffff success: 1 application in sync',
   ]);

@@ -143,7 +143,7 @@ test.for([
   expect(body).not.toHaveProperty('target_url');
   expect(JSON.parse(statusMessage(type, spec, verdict, token).body)).toMatchObject({
     state: 'pending',
-    description: 'superseded by main@ffffffffff before all of it was applied',
+    description: 'superseded by main@ffffffffffff before all of it was applied',
   });
 });
 

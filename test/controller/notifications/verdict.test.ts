@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { commitVerdict } from '../../../src/controller/notifications/commit-status.ts';
-import { commitOf } from '../../../src/controller/notifications/payload.ts';
+import { commitOf } from '../../../src/model/revision.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
 import { application, COMMIT, condition, NOON_MS, resource, REVISION, sourceStatus } from '../hand-made.ts';
 

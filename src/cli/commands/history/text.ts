@@ -1,6 +1,7 @@
 import type { ScopeKey } from '../../../model/ids.ts';
 import type { FieldChange } from '../../../model/plan.ts';
 import type { JsonObject } from '../../../model/json.ts';
+import { SHORT_LENGTH, shortRevision } from '../../../model/revision.ts';
 import { safeLine } from '../../../model/text.ts';
 import { CAUSE_WORDS, changeText, shownChanges, SYMBOL } from '../../../plan/words.ts';
 import type { TextRole } from '../../../report/text.ts';
@@ -8,10 +9,6 @@ import type { HistoryChange, HistoryEntry, HistoryRun } from '../../../views/his
 import { wrap } from '../../terminal/text.ts';
 import { instant, pairs } from '../ledger/words.ts';
 import type { Reader } from '../status/table.ts';
-
-/** Lengths of the shown part of an id. */
-const COMMIT_CHARACTERS = 12;
-const DIGEST_CHARACTERS = 12;
 
 /** Returns the history of an application as lines that fit the terminal. @param scope null: the server resolved it. */
 export function historyLines(
@@ -25,12 +22,6 @@ export function historyLines(
   return [head, ...entries.flatMap((entry) => ['', ...entryLines(entry, reader)])];
 }
 
-/** Returns `main@5a2e33990000` for `main@sha1:<id>`. */
-export function shortRevision(revision: string): string {
-  const [, ref, id = ''] = /^(.*)@sha(?:1|256):([0-9a-f]+)$/.exec(revision) ?? [];
-  return ref === undefined ? revision : `${ref}@${id.slice(0, COMMIT_CHARACTERS)}`;
-}
-
 function entryLines(entry: HistoryEntry, reader: Reader): readonly string[] {
   const at = instant(entry.atMs);
   switch (entry.type) {
@@ -42,12 +33,7 @@ function entryLines(entry: HistoryEntry, reader: Reader): readonly string[] {
       return [...folded(`${at}  ${what}: ${entry.resource}`, '', reader, role), ...fieldLines(entry.changes, reader)];
     }
     case 'approval':
-      return folded(
-        `${at}  approved: plan ${entry.digest.slice(0, DIGEST_CHARACTERS)} by ${entry.by}`,
-        '',
-        reader,
-        'note',
-      );
+      return folded(`${at}  approved: plan ${entry.digest.slice(0, SHORT_LENGTH)} by ${entry.by}`, '', reader, 'note');
     case 'event':
       return folded(`${at}  ${eventText(entry)}`, '', reader, 'note');
   }
