@@ -19,6 +19,7 @@ test('by default it listens on this machine only, and opens to nobody', () => {
     trustedProxies: [],
     hosts: [],
     tokens: [],
+    sessions: { idleMs: 7_200_000, lifetimeMs: 43_200_000, max: 1_000 },
     webhooks: [],
     metrics: { public: false },
     maxStreams: 32,
@@ -52,6 +53,43 @@ test.for([
     'schema/enum',
     'spec.server.tokens[0].role',
   ],
+  [
+    'OpenID Connect without a public address',
+    '{ oidc: { issuer: "https://login.example.com", clientId: portolan } }',
+    'settings/oidc-without-public-url',
+    'spec.server.oidc',
+  ],
+  [
+    'a provider at a metadata address',
+    '{ publicUrl: "https://p.example.com", oidc: { issuer: "https://169.254.169.254", clientId: portolan } }',
+    'settings/forbidden-address',
+    'spec.server.oidc.issuer',
+  ],
+  [
+    'a provider of plain http',
+    '{ publicUrl: "https://p.example.com", oidc: { issuer: "http://login.example.com", clientId: portolan } }',
+    'schema/plain-http',
+    'spec.server.oidc.issuer',
+  ],
+  [
+    'a public address of plain http',
+    '{ publicUrl: "http://p.example.com" }',
+    'schema/plain-http',
+    'spec.server.publicUrl',
+  ],
+  [
+    'a scope that is two',
+    '{ publicUrl: "https://p.example.com", oidc: { issuer: "https://l.example.com", clientId: p, scopes: ["a b"] } }',
+    'schema/pattern',
+    'spec.server.oidc.scopes[0]',
+  ],
+  [
+    'a session that is never idle for long',
+    '{ sessions: { idle: 13h } }',
+    'settings/idle-session',
+    'spec.server.sessions.idle',
+  ],
+  ['an endless session', '{ sessions: { lifetime: 721h } }', 'schema/duration', 'spec.server.sessions.lifetime'],
   ['half of TLS', '{ tls: { certFile: /c } }', 'schema/missing-field', 'spec.server.tls'],
 ] as const)('%s is refused', ([, server, code, path]) => {
   expect(load(server).problems.map((problem) => [problem.code, problem.path])).toEqual([[code, path]]);
@@ -59,6 +97,14 @@ test.for([
 
 test('a token that stands there itself is refused, and not repeated', () => {
   const { problems } = load('{ tokens: [{ name: a, role: viewer, value: hunter2-hunter2-hunter2 }] }');
+  expect(problems.length).toBeGreaterThan(0);
+  expect(JSON.stringify(problems)).not.toContain('hunter2');
+});
+
+test('a client secret that stands there itself is refused, and not repeated', () => {
+  const { problems } = load(
+    '{ publicUrl: "https://p.example.com", oidc: { issuer: "https://l.example.com", clientId: p, clientSecret: hunter2-hunter2 } }',
+  );
   expect(problems.length).toBeGreaterThan(0);
   expect(JSON.stringify(problems)).not.toContain('hunter2');
 });

@@ -3,7 +3,9 @@ import type { SpecProblem } from '../../kinds/kind.ts';
 import { problemAt, repeats } from '../../kinds/problems.ts';
 import { arrayOf, boolean, choice, integer, objectOf, section, string, type TypeOf } from '../../model/schema-words.ts';
 import { NAME } from '../../kinds/schema.ts';
+import type { Loaded } from '../loaded.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
+import { oidcSchema, publicUrlSchema, sessionsSchema, signInProblems } from './sign-in-spec.ts';
 
 /** The roles. Each has the permissions of those before it: read; sync, suspend, resume, approve and read the ledger; everything. */
 export const ROLES = ['viewer', 'operator', 'admin'] as const;
@@ -61,6 +63,7 @@ export const serverSchema = section('The HTTP API of the daemon.', {
       description: 'Host names that clients use. Addresses and localhost are always accepted.',
     },
   ),
+  'publicUrl?': publicUrlSchema,
   'tls?': objectOf('Certificate of the server. Absent: plain HTTP.', {
     certFile: pemFile('the certificate and its chain'),
     keyFile: pemFile('its private key'),
@@ -70,6 +73,8 @@ export const serverSchema = section('The HTTP API of the daemon.', {
     default: [],
     description: 'Bearer tokens. Without one, only /healthz and /readyz answer.',
   }),
+  sessions: sessionsSchema,
+  'oidc?': oidcSchema,
   webhooks: arrayOf(webhookSchema, {
     maxItems: 100,
     default: [],
@@ -96,17 +101,21 @@ export const serverSchema = section('The HTTP API of the daemon.', {
     {
       maxItems: 100,
       default: [],
-      description: 'Proxies in front of the server, to which connectionsPerAddress does not apply.',
+      description:
+        'Proxies in front of the server, to which connectionsPerAddress does not apply. Sign-ins are limited by the client address that they report (X-Forwarded-For).',
     },
   ),
 });
 
+type ServerSpec = TypeOf<typeof serverSchema>;
+
 /** The HTTP API of the daemon. */
-export type ServerSettings = TypeOf<typeof serverSchema>;
+export type ServerSettings = Loaded<ServerSpec>;
 
 const PORT_MAX = 65_535;
 
-export function serverProblems({ listen, tokens, webhooks, trustedProxies }: ServerSettings): readonly SpecProblem[] {
+export function serverProblems(spec: ServerSpec): readonly SpecProblem[] {
+  const { listen, tokens, webhooks, trustedProxies } = spec;
   const path = 'spec.server';
   const port = Number(listen.slice(listen.lastIndexOf(':') + 1));
   const badPort = problemAt(
@@ -126,6 +135,7 @@ export function serverProblems({ listen, tokens, webhooks, trustedProxies }: Ser
     ...badProxies,
     ...duplicates(tokens, `${path}.tokens`),
     ...duplicates(webhooks, `${path}.webhooks`),
+    ...signInProblems(spec, path),
   ];
 }
 

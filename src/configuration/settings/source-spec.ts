@@ -138,7 +138,7 @@ const DEBOUNCE_MAX_MS = 60_000;
 export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
   const { url, paths, interval, debounce, credentials, signatures, limits } = source;
   return [
-    ...(url?.startsWith('http') === true ? addressProblems(url, false, 'spec.source.url').map(withoutFlag) : []),
+    ...(url?.startsWith('http') === true ? addressProblems(url, 'never', 'spec.source.url') : []),
     ...(url === undefined ? [] : paths.flatMap(pathProblems)),
     ...durationProblems(interval, 'spec.source.interval'),
     ...durationProblems(limits.timeout, 'spec.source.limits.timeout'),
@@ -146,11 +146,6 @@ export function sourceProblems(source: SourceSpec): readonly SpecProblem[] {
     ...credentialProblems(credentials, url),
     ...signatureProblems(signatures),
   ];
-}
-
-/** Removes the hint about allowPlainHttp, which a source does not have: Portolan applies everything that a source contains. */
-function withoutFlag({ hint, ...problem }: SpecProblem): SpecProblem {
-  return hint === undefined ? problem : { ...problem, hint: hint.replace(/, or set allowPlainHttp.*$/, '') };
 }
 
 function pathProblems(path: string, index: number): readonly SpecProblem[] {
