@@ -12,6 +12,8 @@ import type {
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
 import type { RequestFacts } from '../platform/gate.ts';
+import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { Decision } from '../reconcile/resolution/manual-resolution.ts';
 
 export type { RequestFacts };
 
@@ -58,6 +60,26 @@ export interface ControllerApi {
     reason: string,
   ): Promise<{ readonly url: string; readonly before: string | null }>;
 
+  /** Requests of an application whose outcome is not known, oldest first, each with its evidence. */
+  doubts(id: ResourceId): Promise<readonly Doubt[]>;
+  /**
+   * Resolves a request in doubt on a person's word, between two passes of its application. Nothing is sent.
+   * @throws PortolanError `ledger/no-intent`, `ledger/intent-decided`, `ledger/intent-settling`, `controller/busy`, and
+   * those of the platform and the ledger. Nothing was recorded then.
+   */
+  resolve(id: ResourceId, intent: string, request: ResolveRequest, signal: AbortSignal): Promise<Resolved>;
+  /** Clears the failures of a resource, so that held changes are tried again. @throws PortolanError as `resolve`, `ledger/no-object`. */
+  retry(id: ResourceId, resource: ResourceId, by: string, signal: AbortSignal): Promise<Retried>;
+  /** Removes a resource from the ledger; it stays on the platform. @throws PortolanError as `retry`, `ledger/intent-pending`. */
+  forget(id: ResourceId, resource: ResourceId, author: Author, signal: AbortSignal): Promise<Forgotten>;
+  /** Says which object of the platform a recorded resource is. @throws PortolanError as `retry`, `ledger/cannot-adopt`. */
+  adoptById(
+    id: ResourceId,
+    resource: ResourceId,
+    request: Author & { readonly objectId: string | undefined },
+    signal: AbortSignal,
+  ): Promise<Adopted>;
+
   /** Returns a fresh plan of one application, or of all. Reads only. */
   plan(id: ResourceId | 'all', signal: AbortSignal): Promise<PlanDocument>;
   /** Returns the plan of these manifests instead of those of the source. Reads only, and stores nothing. */
@@ -67,6 +89,19 @@ export interface ControllerApi {
   history(filter: HistoryQuery): Promise<readonly HistoryRow[]>;
   objects(id: ResourceId): Promise<readonly OwnedObject[]>;
   intents(id: ResourceId | 'all'): Promise<readonly Intent[]>;
+}
+
+/** A person who decides, and why. */
+export interface Author {
+  readonly by: string;
+  readonly reason: string;
+}
+
+/** How a person resolves a request in doubt. */
+export interface ResolveRequest extends Author {
+  readonly decision: Decision;
+  /** Although the request may still arrive. */
+  readonly force: boolean;
 }
 
 export interface HistoryQuery {

@@ -46,6 +46,23 @@ export interface Core extends CoreBase {
   passes: number;
 }
 
+/**
+ * Returns the record of an application.
+ * @throws PortolanError `invalid` when the accepted source does not have it.
+ */
+export function known({ records }: Core, id: ResourceId): AppRecord {
+  const record = records.get(id);
+  if (record === undefined)
+    throw new PortolanError({
+      code: 'controller/unknown-application',
+      disposition: 'invalid',
+      message: `The accepted source has no ${id}. Nothing was done.`,
+      remedy:
+        'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
+    });
+  return record;
+}
+
 const JITTER = 0.1;
 
 /** Returns the delay in ms until the next resync of an application that needs nothing. */

@@ -190,6 +190,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     status,
     kept,
     observed: null,
+    doubts: new Map(),
     written: stored === undefined ? '' : withoutTimes({ status, kept }),
     watchedMs: undefined,
     approvedSnapshot: undefined,

@@ -54,6 +54,8 @@ export interface AppRecord {
   kept: Kept;
   /** Last observation of this process; null before the first. */
   observed: Observed | null;
+  /** Why observation could not decide a request in doubt, by its intent, as the last pass found it. */
+  doubts: ReadonlyMap<string, string>;
   /** Status and `kept` in the ledger, without times. */
   written: string;
   /** Up to when this process has counted `goneForMs`. */

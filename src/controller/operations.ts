@@ -1,16 +1,16 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
-import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
-import { type Core, publish } from './core.ts';
+import { type Core, known, publish } from './core.ts';
 import type { ControllerApi } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
+import { manualCommands } from './manual.ts';
 import { planFiles, planWorks } from './planning.ts';
 import { applicationSuspended } from './problem-events.ts';
 
@@ -36,6 +36,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     ...applicationCommands(core, totals),
     ...platformCommands(core),
+    ...manualCommands(core),
     plan: async (id, signal) => {
       const planned = id === 'all' ? [...records.values()] : [known(core, id)];
       const works = planned.map(({ work }) => work);
@@ -62,23 +63,6 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       return ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
-}
-
-/**
- * Returns the record of an application.
- * @throws PortolanError `invalid` when the accepted source does not have it.
- */
-function known({ records }: Core, id: ResourceId): AppRecord {
-  const record = records.get(id);
-  if (record === undefined)
-    throw new PortolanError({
-      code: 'controller/unknown-application',
-      disposition: 'invalid',
-      message: `The accepted source has no ${id}. Nothing was done.`,
-      remedy:
-        'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
-    });
-  return record;
 }
 
 function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {

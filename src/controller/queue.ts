@@ -50,6 +50,10 @@ interface Run {
   /** The next run, if one was requested during this run. */
   next: Slot | undefined;
   isRateLimited: boolean;
+  /** Work or a task runs. */
+  isTaken: boolean;
+  /** Tasks that wait for the end of this run, oldest first. */
+  readonly waiting: (() => void)[];
 }
 
 /**
@@ -140,6 +144,23 @@ export class WorkQueue {
     if (slot === undefined) return;
     this.#slots.delete(key);
     this.#heapOf(slot).remove(slot);
+  }
+
+  /**
+   * Runs a task for a key while no work of the key runs: now, or right after the work in progress, whatever is due. Tasks
+   * of one key run one after another. Work that is requested meanwhile runs after them.
+   * @throws the signal's reason when it is aborted before the task begins; whatever the task throws.
+   */
+  async alone<Result>(key: ResourceId, task: () => Promise<Result>, signal: AbortSignal): Promise<Result> {
+    signal.throwIfAborted();
+    const run = this.#runs.get(key) ?? this.#occupy(key);
+    if (run.isTaken) await turnOf(run, signal);
+    run.isTaken = true;
+    try {
+      return await task();
+    } finally {
+      this.#leave(run);
+    }
   }
 
   /**
@@ -248,8 +269,8 @@ export class WorkQueue {
   async #run(slot: Slot, work: Work): Promise<void> {
     const { key } = slot;
     const { observer, onError } = this.#options;
-    const run: Run = { key, next: undefined, isRateLimited: false };
-    this.#runs.set(key, run);
+    const run = this.#occupy(key);
+    run.isTaken = true;
     const beganMs = this.#clock.monotonic();
     observer.began(key, Math.max(0, beganMs - slot.dueMs));
     let isRejected = false;
@@ -260,9 +281,29 @@ export class WorkQueue {
       onError?.(key, error);
       if (!run.isRateLimited) this.addRateLimited(key, 'its last run failed');
     }
-    this.#runs.delete(key);
     const result = isRejected ? 'error' : run.isRateLimited ? 'requeue' : 'success';
-    observer.ended(key, result, this.#clock.monotonic() - beganMs);
+    this.#leave(run, () => observer.ended(key, result, this.#clock.monotonic() - beganMs));
+  }
+
+  /** Begins a run of a key that does not run. A slot that waits becomes its next run. */
+  #occupy(key: ResourceId): Run {
+    const slot = this.#slots.get(key);
+    if (slot !== undefined) {
+      this.#slots.delete(key);
+      this.#heapOf(slot).remove(slot);
+      slot.isReady = false;
+    }
+    const run: Run = { key, next: slot, isRateLimited: false, isTaken: false, waiting: [] };
+    this.#runs.set(key, run);
+    return run;
+  }
+
+  /** Hands the key to the task that waits for it longest, or ends the run. */
+  #leave(run: Run, ended: () => void = () => {}): void {
+    const next = run.waiting.shift();
+    if (next === undefined) this.#runs.delete(run.key);
+    ended();
+    if (next !== undefined) return next();
     if (run.next !== undefined) this.#enqueue(run.next);
     if (this.#drained !== undefined && this.#runs.size === 0) this.#drained.resolve();
     this.#pumpSoon();
@@ -285,6 +326,22 @@ export class WorkQueue {
       this.#pump();
     });
   }
+}
+
+/** Resolves when it is the turn of a task. @throws the signal's reason when it is aborted before. */
+function turnOf({ waiting }: Run, signal: AbortSignal): Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const leave = (): void => {
+    waiting.splice(waiting.indexOf(begin), 1);
+    reject(signal.reason);
+  };
+  const begin = (): void => {
+    signal.removeEventListener('abort', leave);
+    resolve();
+  };
+  waiting.push(begin);
+  signal.addEventListener('abort', leave, { once: true });
+  return promise;
 }
 
 function isEarlier(left: Slot, right: Slot): boolean {

@@ -121,6 +121,9 @@ const UNNAMED_LINES_MAX = 100;
 
 /** Stores what the kinds show of an observation. Views then need no request to the platform. */
 async function observe({ options: { clock, kinds, log } }: Core, record: AppRecord, seen: Seen): Promise<void> {
+  record.doubts = new Map(
+    seen.inDoubt.flatMap(({ intent, evidence }) => (evidence === '' ? [] : [[intent.id, evidence]])),
+  );
   try {
     const { lines } = await shownLines(seen, kinds, 'known');
     const unnamed = lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests');

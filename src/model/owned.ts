@@ -57,12 +57,12 @@ export function refusalOf({ remoteAux }: Pick<OwnedObject, 'remoteAux'>): Refuse
 const intentState = literal('open', 'unknown', 'applied', 'rejected', 'superseded', 'resolved');
 export type IntentState = TypeOf<typeof intentState>;
 
-const writeClass = literal('target-state', 'duplicate-rejecting', 'duplicate-accepting');
+export const writeClassSchema = literal('target-state', 'duplicate-rejecting', 'duplicate-accepting');
 /**
  * The effect of a repeated write: `target-state` has no further effect; `duplicate-rejecting` is refused by the server;
  * `duplicate-accepting` creates a second object, so it is never repeated without proof.
  */
-export type WriteClass = TypeOf<typeof writeClass>;
+export type WriteClass = TypeOf<typeof writeClassSchema>;
 
 const intentSchema = objectOf('A request that was about to be sent, and what became of it.', {
   id: text,
@@ -71,7 +71,7 @@ const intentSchema = objectOf('A request that was about to be sent, and what bec
   resource,
   // `addPort`, `updatePort`, `createRule`, `install`, …
   operation: text,
-  idempotence: writeClass,
+  idempotence: writeClassSchema,
   // The action of the plan that it carries out, for resolution and for people.
   action: jsonObject,
   epoch: count,

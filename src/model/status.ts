@@ -207,7 +207,8 @@ export type EventType =
   | 'intent.resolved'
   | `drift.${'detected' | 'healed' | 'gone'}`
   | 'wait.progress'
-  | `hold.${'added' | 'released'}`
+  | `hold.${'added' | 'released' | 'retried'}`
+  | `object.${'adopted' | 'forgotten'}`
   | `approval.${'needed' | 'given'}`
   | `application.${'failed' | 'recovered' | 'suspended' | 'resumed' | 'suspended-long'}`
   | 'health.changed'

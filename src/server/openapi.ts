@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import { manualSchemas } from '../model/manual.ts';
 import { ledgerSchemas } from '../model/owned.ts';
 import { manifestProblemSchema } from '../model/problem.ts';
 import { arrayOf, count, literal, objectOf, ref, text, trueOrFalse } from '../model/schema-words.ts';
@@ -40,6 +41,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
 const schemas: Readonly<Record<string, JsonObject>> = {
   ...statusSchemas,
   ...ledgerSchemas,
+  ...manualSchemas,
   ProblemDetails: problemDetailsSchema,
   ManifestProblem: manifestProblemSchema,
   Healthy: objectOf('The process is alive.', { status: literal('ok'), lagMs: count }),
@@ -56,8 +58,8 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
   { name: 'events', description: 'Events of the controller.', paths: /\/events/ },
   {
     name: 'ledger',
-    description: 'Records of the ledger: history, objects, intents.',
-    paths: /\/(?:history|objects|intents)$/,
+    description: 'Records of the ledger: history, objects, intents, and what people decide about them.',
+    paths: /\/(?:history|objects|intents|doubts|resolve|retry|forget|identify)$/,
   },
   { name: 'webhooks', description: 'A Git host reports that the source may have changed.', paths: /^\/webhooks\// },
   {

@@ -50,6 +50,9 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   'controller/unknown-application': 404,
   'controller/nothing-to-approve': 409,
   'controller/other-plan': 409,
+  'ledger/no-intent': 404,
+  'ledger/no-object': 404,
+  'ledger/intent-decided': 409,
 };
 
 /** Returns the problem for an error; undefined for a bug, which is not thrown on purpose. */

@@ -89,7 +89,8 @@ export class DaemonWorld {
     undefined;
   workbench: Workbench;
   readonly #random = seededRandom(7);
-  readonly #sandbox: Transport;
+  /** The platform itself, past `answer`. */
+  readonly sandbox: Transport;
   #commits = 0;
 
   /** @param settings YAML of the spec of Settings. */
@@ -97,7 +98,7 @@ export class DaemonWorld {
     this.settings = settingsOf(settings);
     this.workbench = this.#openWorkbench();
     this.state = stateOf(seed);
-    this.#sandbox = inMemoryTransport(this.state, () => ({
+    this.sandbox = inMemoryTransport(this.state, () => ({
       nowMs: this.clock.now(),
       newId: () => this.#random.hex(16),
       dialect: 'extended',
@@ -184,7 +185,7 @@ export class DaemonWorld {
     const { clock } = this;
     const transport: Transport = async (request) => {
       this.requests.push(request);
-      return (await this.answer(request)) ?? (await this.#sandbox(request));
+      return (await this.answer(request)) ?? (await this.sandbox(request));
     };
     const client = createPlatformClient({
       name: 'default',

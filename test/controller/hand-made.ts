@@ -127,6 +127,11 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     },
     events,
     orphans: () => [],
+    doubts: never,
+    resolve: never,
+    retry: never,
+    forget: never,
+    adoptById: never,
     status: () => ({
       version: '1.2.3',
       startedMs: NOON_MS,

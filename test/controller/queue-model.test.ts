@@ -7,7 +7,7 @@ import { id, pass, START_MS, type Started, scene, settle } from './queue-scene.t
 type Step =
   | { readonly type: 'add'; readonly key: number; readonly lane: Lane }
   | { readonly type: 'addAfter'; readonly key: number; readonly ms: number; readonly lane: Lane }
-  | { readonly type: 'addRateLimited' | 'forget' | 'remove'; readonly key: number }
+  | { readonly type: 'addRateLimited' | 'forget' | 'remove' | 'alone'; readonly key: number }
   | { readonly type: 'end'; readonly which: number; readonly fails: boolean }
   | { readonly type: 'concurrency'; readonly allowed: number }
   | { readonly type: 'pass'; readonly ms: number };
@@ -23,7 +23,7 @@ const stepArbitrary: fc.Arbitrary<Step> = fc.oneof(
     lane: laneArbitrary,
   }),
   fc.record({
-    type: fc.constantFrom('addRateLimited' as const, 'forget' as const, 'remove' as const),
+    type: fc.constantFrom('addRateLimited' as const, 'forget' as const, 'remove' as const, 'alone' as const),
     key: keyArbitrary,
   }),
   fc.record({ type: fc.constant('end' as const), which: fc.nat(3), fails: fc.boolean() }),
@@ -45,7 +45,14 @@ class Model {
   concurrency = 1;
   readonly started: Started[] = [];
   waiting: ModelSlot[] = [];
-  runs: { readonly key: ResourceId; again: ModelSlot | undefined; isRateLimited: boolean }[] = [];
+  runs: {
+    readonly key: ResourceId;
+    again: ModelSlot | undefined;
+    isRateLimited: boolean;
+    isTask: boolean;
+    /** Tasks that wait for the end of the run. */
+    tasks: number;
+  }[] = [];
   readonly #failures = new Map<ResourceId, number>();
   #order = 0;
   #changesInARow = 0;
@@ -81,9 +88,32 @@ class Model {
     for (const run of this.runs) if (run.key === key) run.again = undefined;
   }
 
+  /** A task of a key: at once, or behind the run and the tasks that wait for its end. */
+  alone(key: ResourceId): void {
+    const run = this.runs.find((other) => other.key === key);
+    if (run !== undefined) {
+      run.tasks += 1;
+      return;
+    }
+    const again = this.waiting.find((slot) => slot.key === key);
+    this.waiting = this.waiting.filter((slot) => slot !== again);
+    this.runs.push({ key, again, isRateLimited: false, isTask: true, tasks: 0 });
+    this.#startTask(key);
+  }
+
+  #startTask(key: ResourceId): void {
+    this.started.push({ atMs: this.nowMs, key, because: ['task'] });
+  }
+
   end(key: ResourceId, fails: boolean): void {
     const run = this.runs.find((other) => other.key === key);
-    if (fails && run?.isRateLimited === false) this.wantRateLimited(key, 'its last run failed');
+    if (fails && run?.isTask === false && !run.isRateLimited) this.wantRateLimited(key, 'its last run failed');
+    if (run !== undefined && run.tasks > 0) {
+      run.tasks -= 1;
+      run.isTask = true;
+      this.#startTask(key);
+      return;
+    }
     this.runs = this.runs.filter((other) => other !== run);
     if (run?.again !== undefined) this.waiting.push(run.again);
   }
@@ -99,7 +129,7 @@ class Model {
         next !== undefined && next === change && routine !== undefined ? this.#changesInARow + 1 : 0;
       if (next === undefined) return;
       this.waiting = this.waiting.filter((slot) => slot !== next);
-      this.runs.push({ key: next.key, again: undefined, isRateLimited: false });
+      this.runs.push({ key: next.key, again: undefined, isRateLimited: false, isTask: false, tasks: 0 });
       this.started.push({ atMs: this.nowMs, key: next.key, because: next.because });
     }
   }
@@ -121,6 +151,8 @@ class Model {
     );
   }
 }
+
+const never = new AbortController().signal;
 
 test('whatever is asked of it, the queue does what the simple model does', async () => {
   await fc.assert(
@@ -146,6 +178,10 @@ test('whatever is asked of it, the queue does what the simple model does', async
           case 'remove':
             queue[step.type](id(step.key));
             model[step.type](id(step.key));
+            break;
+          case 'alone':
+            queue.alone(id(step.key), () => work(id(step.key), ['task']), never).catch(() => {});
+            model.alone(id(step.key));
             break;
           case 'end': {
             const key = [...running.keys()][step.which];

@@ -219,3 +219,27 @@ test('10,000 keys: one timer at a time, each key on time, at little cost', async
   expect(sleepingMax).toBeLessThanOrEqual(2);
   expect((user + system) / 1000).toBeLessThan(3_000);
 });
+
+test('a task that nobody waits for any more does not begin, and the next one does', async () => {
+  const { queue, work, end, started } = scene();
+  queue.start(work);
+  queue.add(id('a'), 'git');
+  await settle();
+  const gone = new AbortController();
+  const begun: string[] = [];
+  const task = (name: string, signal: AbortSignal): Promise<unknown> =>
+    queue.alone(id('a'), async () => begun.push(name), signal).catch((error: unknown) => error);
+  const first = task('first', gone.signal);
+  const second = task('second', new AbortController().signal);
+  gone.abort(new Error('gone'));
+  expect(await first).toEqual(new Error('gone'));
+  expect(await task('never', gone.signal)).toEqual(new Error('gone'));
+  queue.add(id('a'), 'once more');
+  expect(begun).toEqual([]);
+  await end(id('a'));
+  await second;
+  await settle();
+  expect(begun).toEqual(['second']);
+  expect(started.map(({ because }) => because)).toEqual([['git'], ['once more']]);
+  expect(queue.running).toBe(1);
+});

@@ -13,6 +13,9 @@ async function call(serving: Serving, route: Route, authorization: string | unde
     suspendApplication: { reason: 'x' },
     approvePlan: { digest: 'abcdef0123' },
     rebindPlatform: { reason: 'x' },
+    resolveIntent: { decision: 'applied', reason: 'x' },
+    forgetResource: { reason: 'x' },
+    identifyResource: { reason: 'x' },
   };
   const body = bodies[route.operationId];
   const response = await fetch(serving.url + path, {

@@ -1,9 +1,9 @@
 import { transaction } from '../apply/journal.ts';
 import type { ApplyWorld } from '../apply/world.ts';
-import { makesCopies } from '../../kinds/define.ts';
+import { makesCopies, type ReconciledKinds } from '../../kinds/define.ts';
 import { type Binding, changeBinding } from '../../ledger/binding.ts';
 import { awaitsConfirmation, confirmScope, forgetSince, knownSince } from '../../ledger/confirmation.ts';
-import type { LedgerOperation } from '../../ledger/ledger.ts';
+import type { LedgerOperation, ObjectFilter } from '../../ledger/ledger.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type Scope, type ScopeKey, scopeKey } from '../../model/ids.ts';
 import type { OwnedObject } from '../../model/owned.ts';
@@ -39,17 +39,19 @@ export async function confirmInstalls(world: ManualWorld, scope: Scope): Promise
   return { type: 'now', known };
 }
 
+/** What narrows the objects that a name may mean; absent: all of the ledger. */
+export type ObjectsIn = Pick<ObjectFilter, 'source' | 'scope'>;
+
 /**
  * The objects that a person named, by uid or as a resource with all its objects, ordered by uid.
- * @param source narrows a resource that several sources have.
  * @throws PortolanError `invalid` when there are none, or a resource is of several sources and none was named.
  */
 export async function objectsNamed(
   { ledger }: Pick<ManualWorld, 'ledger'>,
   name: string,
-  source: string | undefined,
+  { source, scope }: ObjectsIn,
 ): Promise<readonly OwnedObject[]> {
-  const all = await ledger.objects({ source });
+  const all = await ledger.objects({ source, scope });
   const named = all.filter((object) => object.uid === name || object.resource === name);
   const sources = [...new Set(named.map((object) => object.source))];
   if (sources.length > 1) {
@@ -60,7 +62,7 @@ export async function objectsNamed(
     );
   }
   if (named.length > 0) return named;
-  const where = source === undefined ? '' : ` of source ${source}`;
+  const where = `${source === undefined ? '' : ` of source ${source}`}${scope === undefined ? '' : ` in ${scope}`}`;
   throw invalidInput(
     'ledger/no-object',
     `The ledger ${ledger.location} has no object or resource ${name}${where}. Nothing was recorded.`,
@@ -122,6 +124,24 @@ export async function forgetObjects(
       },
     },
   ]);
+}
+
+/** Returns the consequences of forgetting an object: a repeated install, and values that are no longer restored. */
+export function forgetWarnings(
+  kinds: ReconciledKinds,
+  { kind, resource, scope, obligation }: OwnedObject,
+): readonly string[] {
+  const owed = Object.entries(obligation ?? {}).map(([field, value]) => `${field} = ${JSON.stringify(value)}`);
+  return [
+    ...(makesCopies(kinds, kind)
+      ? [
+          `while a manifest names ${resource}, an apply would install it a second time; the install is held until you confirm that it is safe: portolan ledger confirm ${scope}`,
+        ]
+      : []),
+    ...(owed.length === 0
+      ? []
+      : [`${resource} was changed temporarily and is no longer restored automatically: restore ${owed.join(', ')}`]),
+  ];
 }
 
 async function commitPerScope(

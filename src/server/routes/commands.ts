@@ -23,6 +23,9 @@ function bodyOf(name: string, description: string, rules: { readonly [rule: stri
 
 const reason = { minLength: 1, maxLength: 1000, pattern: ONE_LINE_PATTERN };
 
+/** Returns the schema of a reason that a person gives. */
+export const reasonSchema = (description: string) => string(description, reason);
+
 /** Returns the common part of commands for one application. The command is in effect when the answer is sent. */
 function command(
   carryOut: (api: ControllerApi, id: ResourceId, by: string, body: Readonly<Record<string, string>>) => Promise<void>,

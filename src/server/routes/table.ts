@@ -3,6 +3,7 @@ import { json, type Route, routesOf } from '../route.ts';
 import { applicationRoutes } from './applications.ts';
 import { commandRoutes } from './commands.ts';
 import { eventRoutes } from './events.ts';
+import { manualRoutes } from './manual.ts';
 import { planRoutes } from './plans.ts';
 import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
@@ -13,6 +14,7 @@ export const routes: readonly Route[] = [
   ...applicationRoutes,
   ...planRoutes,
   ...commandRoutes,
+  ...manualRoutes,
   ...eventRoutes,
   ...recordRoutes,
   ...routesOf({

@@ -1,12 +1,11 @@
-import { makesCopies, type ReconciledKinds } from '../../../kinds/define.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import { parseScopeKey, scopeKey } from '../../../model/ids.ts';
-import type { OwnedObject } from '../../../model/owned.ts';
 import { safeLine } from '../../../model/text.ts';
 import {
   adoptObject,
   confirmInstalls,
   forgetObjects,
+  forgetWarnings,
   objectsNamed,
   retryObjects,
 } from '../../../reconcile/resolution/manual-changes.ts';
@@ -37,7 +36,7 @@ Examples:
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
     const adopted = await writeLedger('ledger adopt', options, surroundings, async (world) =>
-      adoptObject(world, await objectsNamed(world, name, options.source), options.id, reason),
+      adoptObject(world, await objectsNamed(world, name, { source: options.source }), options.id, reason),
     );
     const id =
       adopted.remoteId === null
@@ -69,31 +68,16 @@ Examples:
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
     const forgotten = await writeLedger('ledger forget', options, surroundings, async (world) => {
-      const objects = await objectsNamed(world, name, options.source);
+      const objects = await objectsNamed(world, name, { source: options.source });
       await forgetObjects(world, objects, reason);
       return objects;
     });
     const kinds = await surroundings.kinds.reconciled();
-    const warnings = forgotten.flatMap((object) => warningsOf(kinds, object));
+    const warnings = forgotten.flatMap((object) => forgetWarnings(kinds, object));
     const lines = [...forgotten.map(({ uid }) => `forgot ${safeLine(uid)}`), 'Nothing was sent to the platform.'];
     writeResult(options, surroundings, { forgotten, warnings }, `${lines.join('\n')}\n`, warnings);
   },
 });
-
-/** Returns the consequences of forgetting an object: a repeated install, and values that are no longer restored. */
-function warningsOf(kinds: ReconciledKinds, { kind, resource, scope, obligation }: OwnedObject): readonly string[] {
-  const owed = Object.entries(obligation ?? {}).map(([field, value]) => `${field} = ${JSON.stringify(value)}`);
-  return [
-    ...(makesCopies(kinds, kind)
-      ? [
-          `while a manifest names ${resource}, an apply would install it a second time; the install is held until you confirm that it is safe: portolan ledger confirm ${scope}`,
-        ]
-      : []),
-    ...(owed.length === 0
-      ? []
-      : [`${resource} was changed temporarily and is no longer restored automatically: restore ${owed.join(', ')}`]),
-  ];
-}
 
 export const retryCommand = defineCommand({
   about:
@@ -111,7 +95,7 @@ Examples:
     recordOptions(command.argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')),
   async run(surroundings, options, [name]) {
     const released = await writeLedger('ledger retry', options, surroundings, async (world) =>
-      retryObjects(world, await objectsNamed(world, name, options.source)),
+      retryObjects(world, await objectsNamed(world, name, { source: options.source })),
     );
     const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} cleared\n`);
     const text =

@@ -1,16 +1,11 @@
 import type { Command } from '@commander-js/extra-typings';
-import type { ScopeReader } from '../../../kinds/reconciled.ts';
-import type { Ledger } from '../../../ledger/ledger.ts';
-import type { Configuration } from '../../../configuration/configuration.ts';
-import { errorFacts, invalidInput, PortolanError } from '../../../model/errors.ts';
-import type { Scope } from '../../../model/ids.ts';
-import { mustBeBoundRegion, mustBeBoundUrl } from '../../../reconcile/binding.ts';
+import { invalidInput } from '../../../model/errors.ts';
 import {
   type Decision,
   type ManuallyResolved,
   resolveManually,
 } from '../../../reconcile/resolution/manual-resolution.ts';
-import { createScopeReader } from '../../../reconcile/scope-reader.ts';
+import { readerOfScope } from '../../../reconcile/resolution/scope-access.ts';
 import { safeText } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
@@ -18,7 +13,7 @@ import { EXIT } from '../../session/exit-codes.ts';
 import { createLog } from '../../session/logging.ts';
 import { addLogOptions, configOption, outputOption } from '../../session/options.ts';
 import { timingOf } from '../../../reconcile/apply/world.ts';
-import { openPlatforms, type Platforms } from '../../session/platforms.ts';
+import { openPlatforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { ledgerFileOption, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
@@ -73,10 +68,11 @@ Examples:
             decision,
             reason,
             force: options.force === true,
-            platform: (scope) =>
-              options.offline === true
-                ? Promise.resolve(undefined)
-                : readerOf(scope, platforms, configuration, world.ledger),
+            platform: async (scope) => {
+              if (options.offline === true || !configuration.platforms.has(scope.platform)) return undefined;
+              const access = { client: () => platforms.client(scope.platform), ledger: world.ledger };
+              return readerOfScope(access, scope, OFFLINE);
+            },
           },
         ),
       );
@@ -88,6 +84,8 @@ Examples:
     writeResult(options, surroundings, result, safeText(describeResolution(resolved, decision)), warnings);
   },
 });
+
+const OFFLINE = 'Or add --offline to record the outcome without data from the platform.';
 
 function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): Decision {
   if ((applied === true) === (notApplied === true)) {
@@ -104,37 +102,6 @@ function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): 
     '--id names the object that a request created, and --not-applied says that it created none. Nothing was recorded.',
     'Omit one of the two.',
   );
-}
-
-/**
- * Returns a reader of the application on the platform; undefined: the platform is not configured.
- * @throws PortolanError when the platform is configured and does not answer: "nothing was created" would be a guess.
- */
-async function readerOf(
-  scope: Scope,
-  platforms: Platforms,
-  configuration: Configuration,
-  ledger: Ledger,
-): Promise<ScopeReader | undefined> {
-  if (!configuration.platforms.has(scope.platform)) return undefined;
-  const offline = 'Or add --offline to record the outcome without data from the platform.';
-  try {
-    const client = platforms.client(scope.platform);
-    await mustBeBoundUrl(client, ledger);
-    await mustBeBoundRegion(client, ledger, scope);
-    const application = await client.application(scope);
-    if (application !== undefined) return createScopeReader(client, scope, { application });
-  } catch (error) {
-    if (!(error instanceof PortolanError)) throw error;
-    const message = `${error.message} Nothing was recorded.`;
-    throw new PortolanError({ ...errorFacts(error), message, remedy: `${error.remedy} ${offline}`, cause: error });
-  }
-  throw new PortolanError({
-    code: 'application/not-found',
-    disposition: 'give-up',
-    message: `Platform/${scope.platform} has no application ${scope.appId} of team ${scope.team} in region ${scope.region}. Nothing was recorded.`,
-    remedy: `Check that the configuration names the platform that the request was sent to. ${offline}`,
-  });
 }
 
 function describeResolution({ intent, object }: ManuallyResolved, decision: Decision): string {

@@ -1,0 +1,234 @@
+import { PortolanError } from '../model/errors.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { Intent, OwnedObject } from '../model/owned.ts';
+import type { Action } from '../model/plan.ts';
+import { type AnswerSummary, answerText } from '../platform/verdict.ts';
+import { timingOf } from '../reconcile/apply/world.ts';
+import {
+  adoptObject,
+  forgetObjects,
+  forgetWarnings,
+  objectsNamed,
+  retryObjects,
+} from '../reconcile/resolution/manual-changes.ts';
+import { type ManualWorld, resolveManually } from '../reconcile/resolution/manual-resolution.ts';
+import { readerOfScope } from '../reconcile/resolution/scope-access.ts';
+import { settleStateOf } from '../reconcile/resolution/settle-window.ts';
+import { after } from '../runtime/clock.ts';
+import type { Author, ControllerApi } from './api.ts';
+import { type Core, known, publish } from './core.ts';
+import { draftEvent } from './events.ts';
+import type { AppRecord } from './ledger-records.ts';
+
+/** Time that a decision waits for a pass of its application. */
+const WAIT_MS = 20_000;
+
+type Commands = Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
+
+/** What people decide about the ledger, with the rules of the offline commands, and never during a pass. */
+export function manualCommands(core: Core): Commands {
+  const { ledger } = core.sourceLedger;
+  return {
+    async doubts(id) {
+      const { status, doubts } = known(core, id);
+      if (status.scope === null) return [];
+      const pending = await ledger.intents({ scope: status.scope, states: ['open', 'unknown'] });
+      return pending.map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
+    },
+    resolve: (id, intent, request, signal) =>
+      decideAlone(core, id, signal, async (record, scope) => {
+        await mustBeOf(core, scope, intent);
+        const resolved = await resolveManually(worldOf(core, request.by), {
+          ...request,
+          intent,
+          platform: (of) => readerOfScope({ client: () => core.configuration.client(of.platform), ledger }, of, ''),
+        });
+        const { type } = request.decision;
+        const { operation, resource } = resolved.intent;
+        const how = `${request.by} resolved ${operation} for ${resource} as ${type === 'applied' ? 'applied' : 'not applied'}: ${request.reason}`;
+        return {
+          answer: { intent, decision: type, object: resolved.object ?? null, warnings: resolved.warnings } as Resolved,
+          event: draftEvent('intent.resolved', how, { resource, detail: { intent, ...authorOf(request) } }),
+          because: `resolved by ${request.by}`,
+          record,
+        };
+      }),
+    retry: (id, resource, by, signal) =>
+      decideAlone(core, id, signal, async (record, scope) => {
+        const released = await retryObjects(worldOf(core, by), await objectsOf(core, scope, resource));
+        const retried = released.map(({ uid, failures }) => ({ uid, failures }));
+        const event = draftEvent('hold.retried', `${by} requested another attempt at ${resource}`, {
+          resource,
+          detail: { by, objects: retried.length },
+        });
+        const isNews = retried.length > 0;
+        return {
+          answer: { retried } satisfies Retried,
+          event: isNews ? event : undefined,
+          because: `retry requested by ${by}`,
+          record,
+        };
+      }),
+    forget: (id, resource, author, signal) =>
+      decideAlone(core, id, signal, async (record, scope) => ({
+        answer: await forget(core, await objectsOf(core, scope, resource), author),
+        event: forgottenEvent(resource, author),
+        because: `forgotten by ${author.by}`,
+        record,
+      })),
+    adoptById: (id, resource, { objectId, ...author }, signal) =>
+      decideAlone(core, id, signal, async (record, scope) => {
+        const objects = await objectsOf(core, scope, resource);
+        const adopted = await adoptObject(worldOf(core, author.by), objects, objectId, author.reason);
+        const event = draftEvent('object.adopted', `${author.by} adopted ${resource}: ${author.reason}`, {
+          resource,
+          detail: { ...authorOf(author), id: adopted.remoteId },
+        });
+        return { answer: { adopted } satisfies Adopted, event, because: `adopted by ${author.by}`, record };
+      }),
+  };
+}
+
+/** Drops objects from the ledger. */
+export async function forget(core: Core, objects: readonly OwnedObject[], author: Author): Promise<Forgotten> {
+  await forgetObjects(worldOf(core, author.by), objects, author.reason);
+  const { kinds } = core.options;
+  return { forgotten: objects, warnings: objects.flatMap((object) => forgetWarnings(kinds, object)) };
+}
+
+export function forgottenEvent(what: string, author: Author) {
+  const message = `${author.by} removed ${what} from the ledger; it stays on the platform: ${author.reason}`;
+  return draftEvent('object.forgotten', message, {
+    ...(what.split('/').length === 2 ? { resource: what as ResourceId } : {}),
+    detail: authorOf(author),
+  });
+}
+
+interface Decided<Answer> {
+  readonly answer: Answer;
+  readonly event: ReturnType<typeof draftEvent> | undefined;
+  readonly because: string;
+  readonly record: AppRecord;
+}
+
+/** Carries out a decision between two passes of an application, reports it, and requests the next pass. */
+async function decideAlone<Answer>(
+  core: Core,
+  id: ResourceId,
+  signal: AbortSignal,
+  task: (record: AppRecord, scope: ScopeKey) => Promise<Decided<Answer>>,
+): Promise<Answer> {
+  known(core, id);
+  return alone(core, id, signal, async () => {
+    // The source may have changed while the decision waited.
+    const record = known(core, id);
+    const { scope } = record.status;
+    if (scope === null) throw unresolved(id);
+    const { answer, event, because } = await task(record, scope);
+    core.shared?.forget();
+    if (event !== undefined) publish(core, record, record.revision, [event]);
+    core.queue.restart(id, because);
+    return answer;
+  });
+}
+
+/**
+ * Runs a task between two passes of a key.
+ * @throws PortolanError `controller/busy` when the pass in progress does not end in time: nothing was done.
+ */
+export async function alone<Result>(
+  core: Core,
+  key: ResourceId,
+  signal: AbortSignal,
+  task: () => Promise<Result>,
+): Promise<Result> {
+  const tooLate = new AbortController();
+  const begun = new AbortController();
+  after(core.options.clock, WAIT_MS, begun.signal, () => tooLate.abort(busy(key)));
+  const waiting = AbortSignal.any([signal, core.stop, tooLate.signal]);
+  try {
+    return await core.queue.alone(
+      key,
+      async () => {
+        begun.abort();
+        waiting.throwIfAborted();
+        return await task();
+      },
+      waiting,
+    );
+  } finally {
+    begun.abort();
+  }
+}
+
+/** Returns the world of a person's decision. The history has the name of the person, and of the controller. */
+function worldOf({ options, sourceLedger, configuration }: Core, by: string): ManualWorld {
+  const { ledger, clock, actor } = sourceLedger;
+  return {
+    kinds: options.kinds,
+    ledger,
+    clock,
+    actor: `${by}, through ${actor}`,
+    timing: timingOf(configuration.settings),
+  };
+}
+
+function authorOf({ by, reason }: Author) {
+  return { by, reason };
+}
+
+/** Returns what the ledger has of a resource of this source in an application. */
+function objectsOf({ sourceLedger, options }: Core, scope: ScopeKey, resource: ResourceId) {
+  return objectsNamed(sourceLedger, resource, { scope, source: options.source });
+}
+
+/** Refuses an intent of another application, as if the ledger did not have it. */
+async function mustBeOf({ sourceLedger: { ledger } }: Core, scope: ScopeKey, id: string): Promise<void> {
+  const [intent] = await ledger.intents({ id });
+  if (intent?.scope === scope) return;
+  throw new PortolanError({
+    code: 'ledger/no-intent',
+    disposition: 'invalid',
+    message: `The application has no intent ${id}. Nothing was recorded.`,
+    remedy: 'List those whose outcome is not known: portolan ledger list --server URL.',
+  });
+}
+
+function doubtOf({ options: { clock } }: Core, intent: Intent, evidence: string | null): Doubt {
+  const { id, resource, operation, idempotence, createdMs, outcome, settleMs } = intent;
+  const { message, ...answer } = (outcome ?? {}) as Partial<AnswerSummary>;
+  const left = settleStateOf(intent, clock);
+  return {
+    id,
+    resource,
+    operation,
+    summary: (intent.action as unknown as Partial<Action>).summary ?? operation,
+    idempotence,
+    sentMs: createdMs,
+    answer: message === undefined ? null : answerText({ ...answer, message }),
+    settles: {
+      state: left.type,
+      atMs: left.type === 'until' ? left.untilMs : left.type === 'over' ? settleMs : null,
+    },
+    evidence,
+  };
+}
+
+function unresolved(id: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/not-resolved',
+    disposition: 'ask-human',
+    message: `${id} was not found on the platform yet, so the ledger has nothing of it. Nothing was done.`,
+    remedy: 'Correct what its status shows, and retry after the next pass.',
+  });
+}
+
+function busy(key: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/busy',
+    disposition: 'retry',
+    message: `A pass of ${key} did not end within ${WAIT_MS / 1000} s. Nothing was done.`,
+    remedy: 'Retry when the pass has ended; its events show its progress.',
+  });
+}
