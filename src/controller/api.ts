@@ -64,8 +64,8 @@ export interface ControllerApi {
   doubts(id: ResourceId): Promise<readonly Doubt[]>;
   /**
    * Resolves a request in doubt on a person's word, between two passes of its application. Nothing is sent.
-   * @throws PortolanError `ledger/no-intent`, `ledger/intent-decided`, `ledger/intent-settling`, `controller/busy`, and
-   * those of the platform and the ledger. Nothing was recorded then.
+   * @throws PortolanError `ledger/no-intent`, `ledger/intent-decided`, `controller/busy`, `ask-human` while the request may
+   * still arrive, and those of the platform and the ledger. Nothing was recorded then.
    */
   resolve(id: ResourceId, intent: string, request: ResolveRequest, signal: AbortSignal): Promise<Resolved>;
   /** Clears the failures of a resource, so that held changes are tried again. @throws PortolanError as `resolve`, `ledger/no-object`. */
@@ -91,13 +91,13 @@ export interface ControllerApi {
   intents(id: ResourceId | 'all'): Promise<readonly Intent[]>;
 }
 
-/** A person who decides, and why. */
+/** The person who decides, and the reason. */
 export interface Author {
   readonly by: string;
   readonly reason: string;
 }
 
-/** How a person resolves a request in doubt. */
+/** The outcome of a request in doubt, as a person states it. */
 export interface ResolveRequest extends Author {
   readonly decision: Decision;
   /** Although the request may still arrive. */

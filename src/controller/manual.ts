@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
-import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { Doubt, Forgotten, Resolved } from '../model/manual.ts';
 import type { Intent, OwnedObject } from '../model/owned.ts';
 import type { Action } from '../model/plan.ts';
 import { type AnswerSummary, answerText } from '../platform/verdict.ts';
@@ -16,17 +16,16 @@ import { type ManualWorld, resolveManually } from '../reconcile/resolution/manua
 import { readerOfScope } from '../reconcile/resolution/scope-access.ts';
 import { settleStateOf } from '../reconcile/resolution/settle-window.ts';
 import { after } from '../runtime/clock.ts';
-import type { Author, ControllerApi } from './api.ts';
+import type { Author, ControllerApi, ResolveRequest } from './api.ts';
 import { type Core, known, publish } from './core.ts';
-import { draftEvent } from './events.ts';
-import type { AppRecord } from './ledger-records.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 
 /** Time that a decision waits for a pass of its application. */
 const WAIT_MS = 20_000;
 
 type Commands = Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
 
-/** What people decide about the ledger, with the rules of the offline commands, and never during a pass. */
+/** Returns the manual decisions about the ledger. They follow the rules of the offline commands, and never run during a pass. */
 export function manualCommands(core: Core): Commands {
   const { ledger } = core.sourceLedger;
   return {
@@ -37,56 +36,66 @@ export function manualCommands(core: Core): Commands {
       return pending.map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
     },
     resolve: (id, intent, request, signal) =>
-      decideAlone(core, id, signal, async (record, scope) => {
-        await mustBeOf(core, scope, intent);
-        const resolved = await resolveManually(worldOf(core, request.by), {
-          ...request,
-          intent,
-          platform: (of) => readerOfScope({ client: () => core.configuration.client(of.platform), ledger }, of, ''),
-        });
-        const { type } = request.decision;
-        const { operation, resource } = resolved.intent;
-        const how = `${request.by} resolved ${operation} for ${resource} as ${type === 'applied' ? 'applied' : 'not applied'}: ${request.reason}`;
-        return {
-          answer: { intent, decision: type, object: resolved.object ?? null, warnings: resolved.warnings } as Resolved,
-          event: draftEvent('intent.resolved', how, { resource, detail: { intent, ...authorOf(request) } }),
-          because: `resolved by ${request.by}`,
-          record,
-        };
-      }),
+      decideAlone(core, id, signal, (scope) => resolve(core, scope, intent, request)),
     retry: (id, resource, by, signal) =>
-      decideAlone(core, id, signal, async (record, scope) => {
+      decideAlone(core, id, signal, async (scope) => {
         const released = await retryObjects(worldOf(core, by), await objectsOf(core, scope, resource));
         const retried = released.map(({ uid, failures }) => ({ uid, failures }));
+        const detail = { by, objects: retried.length };
         const event = draftEvent('hold.retried', `${by} requested another attempt at ${resource}`, {
           resource,
-          detail: { by, objects: retried.length },
+          detail,
         });
-        const isNews = retried.length > 0;
         return {
-          answer: { retried } satisfies Retried,
-          event: isNews ? event : undefined,
+          answer: { retried },
+          event: retried.length > 0 ? event : undefined,
           because: `retry requested by ${by}`,
-          record,
         };
       }),
     forget: (id, resource, author, signal) =>
-      decideAlone(core, id, signal, async (record, scope) => ({
+      decideAlone(core, id, signal, async (scope) => ({
         answer: await forget(core, await objectsOf(core, scope, resource), author),
-        event: forgottenEvent(resource, author),
+        event: forgottenEvent(resource, author, { resource }),
         because: `forgotten by ${author.by}`,
-        record,
       })),
     adoptById: (id, resource, { objectId, ...author }, signal) =>
-      decideAlone(core, id, signal, async (record, scope) => {
+      decideAlone(core, id, signal, async (scope) => {
         const objects = await objectsOf(core, scope, resource);
         const adopted = await adoptObject(worldOf(core, author.by), objects, objectId, author.reason);
-        const event = draftEvent('object.adopted', `${author.by} adopted ${resource}: ${author.reason}`, {
-          resource,
-          detail: { ...authorOf(author), id: adopted.remoteId },
-        });
-        return { answer: { adopted } satisfies Adopted, event, because: `adopted by ${author.by}`, record };
+        const detail = { ...author, id: adopted.remoteId };
+        const message = `${author.by} adopted ${resource}: ${author.reason}`;
+        return {
+          answer: { adopted },
+          event: draftEvent('object.adopted', message, { resource, detail }),
+          because: `adopted by ${author.by}`,
+        };
       }),
+  };
+}
+
+async function resolve(
+  core: Core,
+  scope: ScopeKey,
+  intent: string,
+  { by, reason, decision, force }: ResolveRequest,
+): Promise<Decided<Resolved>> {
+  const { ledger } = core.sourceLedger;
+  await mustBeOf(core, scope, intent);
+  const resolved = await resolveManually(worldOf(core, by), {
+    intent,
+    decision,
+    reason,
+    force,
+    platform: (of) => readerOfScope({ client: () => core.configuration.client(of.platform), ledger }, of, ''),
+  });
+  const { operation, resource } = resolved.intent;
+  const outcome = decision.type === 'applied' ? 'applied' : 'not applied';
+  const message = `${by} resolved ${operation} for ${resource} as ${outcome}: ${reason}`;
+  const { object = null, warnings } = resolved;
+  return {
+    answer: { intent, decision: decision.type, object, warnings },
+    event: draftEvent('intent.resolved', message, { resource, detail: { intent, by, reason } }),
+    because: `resolved by ${by}`,
   };
 }
 
@@ -97,19 +106,18 @@ export async function forget(core: Core, objects: readonly OwnedObject[], author
   return { forgotten: objects, warnings: objects.flatMap((object) => forgetWarnings(kinds, object)) };
 }
 
-export function forgottenEvent(what: string, author: Author) {
-  const message = `${author.by} removed ${what} from the ledger; it stays on the platform: ${author.reason}`;
-  return draftEvent('object.forgotten', message, {
-    ...(what.split('/').length === 2 ? { resource: what as ResourceId } : {}),
-    detail: authorOf(author),
-  });
+/** Returns the event of objects that were removed from the ledger. @param place the resource or the scope of the event. */
+export function forgottenEvent(what: string, { by, reason }: Author, place: Partial<EventDraft>): EventDraft {
+  const message = `${by} removed ${what} from the ledger; it stays on the platform: ${reason}`;
+  return draftEvent('object.forgotten', message, { ...place, detail: { by, reason } });
 }
 
 interface Decided<Answer> {
   readonly answer: Answer;
-  readonly event: ReturnType<typeof draftEvent> | undefined;
+  /** undefined: nothing was changed. */
+  readonly event: EventDraft | undefined;
+  /** Reason of the next pass. */
   readonly because: string;
-  readonly record: AppRecord;
 }
 
 /** Carries out a decision between two passes of an application, reports it, and requests the next pass. */
@@ -117,7 +125,7 @@ async function decideAlone<Answer>(
   core: Core,
   id: ResourceId,
   signal: AbortSignal,
-  task: (record: AppRecord, scope: ScopeKey) => Promise<Decided<Answer>>,
+  task: (scope: ScopeKey) => Promise<Decided<Answer>>,
 ): Promise<Answer> {
   known(core, id);
   return alone(core, id, signal, async () => {
@@ -125,7 +133,7 @@ async function decideAlone<Answer>(
     const record = known(core, id);
     const { scope } = record.status;
     if (scope === null) throw unresolved(id);
-    const { answer, event, because } = await task(record, scope);
+    const { answer, event, because } = await task(scope);
     core.shared?.forget();
     if (event !== undefined) publish(core, record, record.revision, [event]);
     core.queue.restart(id, because);
@@ -172,10 +180,6 @@ function worldOf({ options, sourceLedger, configuration }: Core, by: string): Ma
     actor: `${by}, through ${actor}`,
     timing: timingOf(configuration.settings),
   };
-}
-
-function authorOf({ by, reason }: Author) {
-  return { by, reason };
 }
 
 /** Returns what the ledger has of a resource of this source in an application. */

@@ -1,8 +1,7 @@
-import type { Author, ControllerApi, PlanRequest, ResolveRequest } from '../../src/controller/api.ts';
+import type { ControllerApi, PlanRequest } from '../../src/controller/api.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
-import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../../src/model/manual.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Problem } from '../../src/model/problem.ts';
 import type { Observed } from '../../src/model/shown.ts';
@@ -14,6 +13,7 @@ import type {
   OrphanStatus,
 } from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
+import { HandMadeDecisions, ownedObject } from './decisions.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -210,26 +210,6 @@ function historyRow(serial: number): HistoryRow {
   };
 }
 
-function ownedObject(uid: string): OwnedObject {
-  return {
-    uid,
-    scope: 'default/team-a/region-1/42',
-    platform: 'default',
-    source: 'default',
-    kind: 'Component',
-    resource: 'Component/shop-web',
-    naturalKey: 'port/x/80',
-    remoteId: null,
-    remoteAux: { former: 1 },
-    origin: 'created',
-    state: 'present',
-    lastApplied: { port: 80 },
-    obligation: null,
-    failures: 0,
-    lastSnapshot: 's',
-  };
-}
-
 function intent(id: string): Intent {
   return {
     id,
@@ -252,28 +232,12 @@ function intent(id: string): Intent {
   };
 }
 
-function doubt(id: string): Doubt {
-  return {
-    id,
-    resource: 'Component/shop-web',
-    operation: 'addPort',
-    summary: 'add port 8080',
-    idempotence: 'duplicate-rejecting',
-    sentMs: NOW,
-    answer: null,
-    settles: { state: 'over', atMs: NOW },
-    evidence: 'no port 8080, twice',
-  };
-}
-
 /** A controller that does nothing but remember what it was asked; tests change what it holds. */
-export class HandMadeController implements ControllerApi {
+export class HandMadeController extends HandMadeDecisions implements ControllerApi {
   state = controllerStatus();
   list: ApplicationStatus[] = [application('shop'), troubled('blog')];
   /** Those of one transaction have one serial. */
   rows: HistoryRow[] = [3, 3, 2, 2, 2, 2, 2, 1].map(historyRow);
-  /** Every word of it that changes something, as it was said. */
-  readonly asked: string[] = [];
   planned: (
     files: readonly SourceFile[],
     options: PlanRequest,
@@ -397,34 +361,6 @@ export class HandMadeController implements ControllerApi {
   async history({ limit, beforeSerial = Number.POSITIVE_INFINITY }: { limit: number; beforeSerial?: number }) {
     if (this.ledgerFails) throw new Error('the disk is gone');
     return this.rows.filter(({ serial }) => serial < beforeSerial).slice(0, limit);
-  }
-
-  async doubts(): Promise<readonly Doubt[]> {
-    return [doubt('1')];
-  }
-
-  async resolve(id: ResourceId, intent: string, { by, reason, decision }: ResolveRequest): Promise<Resolved> {
-    this.asked.push(`resolve ${intent} of ${id} as ${JSON.stringify(decision)} by ${by}: ${reason}`);
-    return { intent, decision: decision.type, object: null, warnings: [] };
-  }
-
-  async retry(id: ResourceId, resource: ResourceId, by: string): Promise<Retried> {
-    this.asked.push(`retry ${resource} of ${id} by ${by}`);
-    return { retried: [{ uid: 'a', failures: 3 }] };
-  }
-
-  async forget(id: ResourceId, resource: ResourceId, { by, reason }: Author): Promise<Forgotten> {
-    this.asked.push(`forget ${resource} of ${id} by ${by}: ${reason}`);
-    return { forgotten: [ownedObject('a')], warnings: [] };
-  }
-
-  async adoptById(
-    id: ResourceId,
-    resource: ResourceId,
-    { by, reason, objectId }: Author & { readonly objectId: string | undefined },
-  ): Promise<Adopted> {
-    this.asked.push(`identify ${resource} of ${id} as ${objectId} by ${by}: ${reason}`);
-    return { adopted: ownedObject('a') };
   }
 
   async objects(): Promise<readonly OwnedObject[]> {

@@ -39,7 +39,7 @@ export async function confirmInstalls(world: ManualWorld, scope: Scope): Promise
   return { type: 'now', known };
 }
 
-/** What narrows the objects that a name may mean; absent: all of the ledger. */
+/** Limits the objects that a name may mean; without it, all of the ledger. */
 export type ObjectsIn = Pick<ObjectFilter, 'source' | 'scope'>;
 
 /**

@@ -36,7 +36,7 @@ const recorded = (schema: string) => ({
   200: { description: 'Recorded. Nothing was sent to the platform.', schema: s.ref(schema) },
 });
 
-/** What people decide about the ledger. Each waits for the pass of the application in progress. */
+/** Routes for manual decisions about the ledger. Each waits for the pass of the application in progress. */
 export const manualRoutes = routesOf({
   'GET /api/v1/applications/{name}/doubts': {
     operationId: 'listDoubts',

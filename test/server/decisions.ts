@@ -1,0 +1,76 @@
+import type { Author, ControllerApi, ResolveRequest } from '../../src/controller/api.ts';
+import type { ResourceId } from '../../src/model/ids.ts';
+import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../../src/model/manual.ts';
+import type { OwnedObject } from '../../src/model/owned.ts';
+
+const NOW = Date.UTC(2026, 10, 20, 12);
+
+export function ownedObject(uid: string): OwnedObject {
+  return {
+    uid,
+    scope: 'default/team-a/region-1/42',
+    platform: 'default',
+    source: 'default',
+    kind: 'Component',
+    resource: 'Component/shop-web',
+    naturalKey: 'port/x/80',
+    remoteId: null,
+    remoteAux: { former: 1 },
+    origin: 'created',
+    state: 'present',
+    lastApplied: { port: 80 },
+    obligation: null,
+    failures: 0,
+    lastSnapshot: 's',
+  };
+}
+
+function doubt(id: string): Doubt {
+  return {
+    id,
+    resource: 'Component/shop-web',
+    operation: 'addPort',
+    summary: 'add port 8080',
+    idempotence: 'duplicate-rejecting',
+    sentMs: NOW,
+    answer: null,
+    settles: { state: 'over', atMs: NOW },
+    evidence: 'no port 8080, twice',
+  };
+}
+
+type Decisions = Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
+
+/** The part of a hand-made controller that people use to decide about the ledger. */
+export class HandMadeDecisions implements Decisions {
+  /** Every word of it that changes something, as it was said. */
+  readonly asked: string[] = [];
+
+  async doubts(): Promise<readonly Doubt[]> {
+    return [doubt('1')];
+  }
+
+  async resolve(id: ResourceId, intent: string, { by, reason, decision }: ResolveRequest): Promise<Resolved> {
+    this.asked.push(`resolve ${intent} of ${id} as ${JSON.stringify(decision)} by ${by}: ${reason}`);
+    return { intent, decision: decision.type, object: null, warnings: [] };
+  }
+
+  async retry(id: ResourceId, resource: ResourceId, by: string): Promise<Retried> {
+    this.asked.push(`retry ${resource} of ${id} by ${by}`);
+    return { retried: [{ uid: 'a', failures: 3 }] };
+  }
+
+  async forget(id: ResourceId, resource: ResourceId, { by, reason }: Author): Promise<Forgotten> {
+    this.asked.push(`forget ${resource} of ${id} by ${by}: ${reason}`);
+    return { forgotten: [ownedObject('a')], warnings: [] };
+  }
+
+  async adoptById(
+    id: ResourceId,
+    resource: ResourceId,
+    { by, reason, objectId }: Author & { readonly objectId: string | undefined },
+  ): Promise<Adopted> {
+    this.asked.push(`identify ${resource} of ${id} as ${objectId} by ${by}: ${reason}`);
+    return { adopted: ownedObject('a') };
+  }
+}
