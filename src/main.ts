@@ -45,6 +45,12 @@ const exitCode = await runProgram(process.argv.slice(2), {
   spareMemory: () => setFlag('--heap-growing-percent=100'),
   openThread: openSourceThread,
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
+  memoryUsage: () => {
+    const { used_heap_size: heapBytes, heap_size_limit: heapLimitBytes } = process
+      .getBuiltinModule('node:v8')
+      .getHeapStatistics();
+    return { rssBytes: process.memoryUsage.rss(), heapBytes, heapLimitBytes };
+  },
 });
 // Exits explicitly, because a kept-alive socket would hold the process; text on its way into a pipe is written first.
 await Promise.all([drained(process.stdout), drained(process.stderr)]);

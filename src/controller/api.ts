@@ -1,6 +1,8 @@
-import type { ResourceId } from '../model/ids.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
+import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
 import type { Problem } from '../model/problem.ts';
+import type { TimeWindow } from '../model/series.ts';
 import type { EpochMs } from '../model/time.ts';
 import type {
   ApplicationDetails,
@@ -11,9 +13,11 @@ import type {
 } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
+import type { BudgetState } from '../platform/budget.ts';
 import type { RequestFacts } from '../platform/gate.ts';
 import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
 import type { Decision } from '../reconcile/resolution/manual-resolution.ts';
+import type { Monitoring } from '../platform/monitoring.ts';
 
 export type { RequestFacts };
 
@@ -85,6 +89,15 @@ export interface ControllerApi {
   /** Returns the plan of these manifests instead of those of the source. Reads only, and stores nothing. */
   planManifests(files: readonly SourceFile[], options: PlanRequest, signal: AbortSignal): Promise<PlannedManifests>;
 
+  /**
+   * Reads the monitoring history of an application from its platform. Callers share answers and a small part of the request
+   * budget.
+   * @throws PortolanError `monitoring/region-paused`, `monitoring/too-many-requests`, `monitoring/unresolved`, and as `sync`.
+   */
+  monitoring(id: ResourceId, window: TimeWindow): Promise<MonitoringReading>;
+  /** Returns the state of everything that the controller depends on. Requests nothing from a platform. */
+  dependencies(): Promise<Dependencies>;
+
   /** Read-only views of the ledger; the history has its newest row first. */
   history(filter: HistoryQuery): Promise<readonly HistoryRow[]>;
   objects(id: ResourceId): Promise<readonly OwnedObject[]>;
@@ -102,6 +115,18 @@ export interface ResolveRequest extends Author {
   readonly decision: Decision;
   /** Although the request may still arrive. */
   readonly force: boolean;
+}
+
+/** The monitoring history of an application, as the platform sent it. */
+export interface MonitoringReading extends Monitoring {
+  readonly scope: ScopeKey;
+  readonly readMs: EpochMs;
+}
+
+export interface Dependencies {
+  readonly platforms: readonly { readonly name: string; readonly url: string; readonly load: BudgetState }[];
+  readonly regions: readonly RegionDetails[];
+  readonly ledger: LedgerState;
 }
 
 export interface HistoryQuery {
@@ -161,11 +186,11 @@ export interface MilestoneFacts {
 }
 
 /** Returns one observer that calls all of these, so that metrics and traces get the same facts. */
-export function joinObservers(observers: readonly ControllerObserver[]): ControllerObserver {
+export function joinObservers(observers: readonly Partial<ControllerObserver>[]): ControllerObserver {
   const each =
     <Name extends keyof ControllerObserver>(name: Name) =>
     (...args: Parameters<ControllerObserver[Name]>): void => {
-      for (const observer of observers) (observer[name] as (...facts: typeof args) => void)(...args);
+      for (const observer of observers) (observer[name] as ((...facts: typeof args) => void) | undefined)?.(...args);
     };
   return {
     queued: each('queued'),

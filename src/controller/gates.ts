@@ -1,9 +1,10 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { Scope } from '../model/ids.ts';
+import type { RegionDetails } from '../model/platform-status.ts';
 import type { Pause, RegionGate } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Outcome } from '../reconcile/outcome.ts';
-import { CircuitBreaker, isPlatformFailure, type PassResult, type RegionKey } from './breaker.ts';
+import { CircuitBreaker, isPlatformFailure, type OpenCircuit, type PassResult, type RegionKey } from './breaker.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
@@ -123,6 +124,26 @@ export class Gates {
       const circuit = this.#breaker.state(key);
       if (circuit !== undefined) return { ...key, state: 'circuit-open', message: circuit.because };
       return { ...key, state: 'open', message: '' };
+    });
+  }
+
+  /** Returns why and until when a region gets no requests; undefined while its circuit is closed. */
+  circuitOf(key: RegionKey): OpenCircuit | undefined {
+    return this.#breaker.state(key);
+  }
+
+  /** Returns the regions with the times of their states. */
+  regionDetails(): readonly RegionDetails[] {
+    const records = [...this.#core.records.values()];
+    return this.regions().map((region): RegionDetails => {
+      const paused = this.#pausedRegion(region);
+      const circuit = this.#breaker.state(region);
+      return {
+        ...region,
+        sinceMs: paused?.sinceMs ?? circuit?.sinceMs ?? null,
+        untilMs: paused === undefined ? (circuit?.untilMs ?? null) : null,
+        applications: records.filter((record) => isInRegion(record, region)).length,
+      };
     });
   }
 

@@ -11,6 +11,8 @@ import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
 import { manualCommands } from './manual.ts';
+import { dependenciesOf } from './dependencies.ts';
+import { createMonitoringReads } from './monitoring.ts';
 import { planFiles, planWorks } from './planning.ts';
 import { applicationSuspended } from './problem-events.ts';
 
@@ -19,6 +21,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
   const { records, options, sourceLedger } = core;
   const totals = new PlanTotals();
   const { ledger } = sourceLedger;
+  const readMonitoring = createMonitoringReads(core);
   const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
   return {
     startedMs,
@@ -47,6 +50,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       if (planned.type === 'planned') totals.note(planned.document);
       return planned;
     },
+    monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
+    dependencies: () => dependenciesOf(core),
     async history({ application, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.

@@ -30,6 +30,8 @@ export interface BudgetState {
   /** The present limit of concurrent requests. */
   readonly concurrency: number;
   readonly requestsPerSecond: number;
+  /** The configured limits. */
+  readonly max: BudgetLimits;
 }
 
 export interface BudgetLimits {
@@ -63,7 +65,7 @@ export function createRequestBudget(limits: BudgetLimits, clock: Clock): Request
 
 class SharedBudget implements RequestBudget {
   readonly #clock: Clock;
-  readonly #concurrency: number;
+  readonly #max: BudgetLimits;
   readonly #waiting: Waiter[] = [];
   readonly #rate: ReturnType<typeof createRate>;
   readonly #retries: ReturnType<typeof createRetryShare>;
@@ -77,7 +79,7 @@ class SharedBudget implements RequestBudget {
 
   constructor(limits: BudgetLimits, clock: Clock) {
     this.#clock = clock;
-    this.#concurrency = limits.concurrency;
+    this.#max = limits;
     this.#rate = createRate(limits, clock);
     this.#retries = createRetryShare(clock);
     this.#limit = new AdaptiveLimit(limits.concurrency);
@@ -91,6 +93,7 @@ class SharedBudget implements RequestBudget {
     waiting: this.#waiting.length,
     concurrency: this.#limit.current(),
     requestsPerSecond: this.#rate.perSecond(),
+    max: this.#max,
   });
 
   /** Returns the number of requests that count against the limit, and the time when the oldest of them stops counting. */
@@ -106,7 +109,7 @@ class SharedBudget implements RequestBudget {
   }
 
   #pump(): void {
-    while (this.#began.size < this.#concurrency && this.#waiting.length > 0) {
+    while (this.#began.size < this.#max.concurrency && this.#waiting.length > 0) {
       const { inFlight, untilMs } = this.#load();
       if (inFlight >= this.#limit.current()) {
         this.#hanging.setFor(untilMs);

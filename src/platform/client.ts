@@ -1,3 +1,4 @@
+import type { BudgetState } from './budget.ts';
 import type { ApplicationRecord, ComponentMonitor, ComponentSeries, Region } from './records.ts';
 import type { Readable, Reading } from '../model/reading.ts';
 import type { MonotonicMs } from '../model/time.ts';
@@ -45,6 +46,8 @@ export interface PlatformClient {
   readonly name: string;
   /** The base URL, for messages. */
   readonly url: string;
+  /** Returns the state of the request budget. */
+  load(): BudgetState;
 
   /** Returns whether the server has a listing, as far as that is known. */
   capability(listing: Reading<unknown>): CapabilityState;

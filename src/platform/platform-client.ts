@@ -95,6 +95,7 @@ function clientOf(
     },
     name,
     url,
+    load: gate.budget.state,
     capability: dialect.state,
     capabilities: dialect.known,
     probe: async (listing, app) => {

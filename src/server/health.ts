@@ -4,6 +4,8 @@ import type { MonotonicMs } from '../model/time.ts';
 
 const BEAT_MS = 1_000;
 const LAG_MAX_MS = 10_000;
+/** Beats whose delays are kept for the longest one. */
+const BEATS_KEPT = 300;
 /** Requests within this time get the previous answer. The route needs no token, so anyone can call it often. */
 const LEDGER_ASKED_MS = 1_000;
 const LEDGER_MS = 2_000;
@@ -14,6 +16,7 @@ export type Health = ReturnType<typeof watchHealth>;
 export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal) {
   let beatAtMs = clock.monotonic();
   let lastLagMs = 0;
+  const lags: number[] = [];
   void (async () => {
     for (;;) {
       try {
@@ -22,6 +25,8 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
         return; // It closes.
       }
       lastLagMs = Math.max(0, clock.monotonic() - beatAtMs - BEAT_MS);
+      lags.push(lastLagMs);
+      if (lags.length > BEATS_KEPT) lags.shift();
       beatAtMs = clock.monotonic();
     }
   })();
@@ -38,6 +43,8 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
       const lagMs = Math.max(lastLagMs, clock.monotonic() - beatAtMs - BEAT_MS, 0);
       return { lagMs: Math.round(lagMs), isAlive: lagMs <= LAG_MAX_MS };
     },
+    /** Returns the longest delay of a timer in the last five minutes, in milliseconds. */
+    longestLagMs: () => Math.round(Math.max(lastLagMs, ...lags)),
     /** Returns why the process is not ready; empty when it is. The reasons contain no private data, because anyone can read them. */
     obstacles: async (): Promise<readonly string[]> => {
       const { phase } = api.status();

@@ -1,6 +1,8 @@
 import type { JsonObject } from '../model/json.ts';
 import { manualSchemas } from '../model/manual.ts';
+import { monitoringSchemas } from '../model/monitoring.ts';
 import { ledgerSchemas } from '../model/owned.ts';
+import { platformStatusSchemas } from '../model/platform-status.ts';
 import { manifestProblemSchema } from '../model/problem.ts';
 import { arrayOf, count, literal, objectOf, ref, text, trueOrFalse } from '../model/schema-words.ts';
 import { statusSchemas } from '../model/status.ts';
@@ -42,6 +44,8 @@ const schemas: Readonly<Record<string, JsonObject>> = {
   ...statusSchemas,
   ...ledgerSchemas,
   ...manualSchemas,
+  ...monitoringSchemas,
+  ...platformStatusSchemas,
   ProblemDetails: problemDetailsSchema,
   ManifestProblem: manifestProblemSchema,
   Healthy: objectOf('The process is alive.', { status: literal('ok'), lagMs: count }),
@@ -65,7 +69,7 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
   {
     name: 'process',
     description: 'The process: status, health, metrics, this document.',
-    paths: /^\/(?:healthz|readyz|metrics)$|\/(?:status|openapi\.json|rebind)$/,
+    paths: /^\/(?:healthz|readyz|metrics)$|\/(?:status|platform|openapi\.json|rebind)$/,
   },
   { name: 'applications', description: 'Applications and their resources.', paths: /./ },
 ];

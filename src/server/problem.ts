@@ -53,6 +53,7 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   'ledger/no-intent': 404,
   'ledger/no-object': 404,
   'ledger/intent-decided': 409,
+  'monitoring/too-many-requests': 429,
 };
 
 /** Returns the problem for an error; undefined for a bug, which is not thrown on purpose. */

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import type { ControllerApi } from '../controller/api.ts';
 import type { JsonObject } from '../model/json.ts';
+import type { ProcessState } from '../model/platform-status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Access } from './tokens.ts';
 import type { Health } from './health.ts';
@@ -8,6 +9,7 @@ import type { RunPiece } from './pace.ts';
 import type { PlanGate } from './plan-gate.ts';
 import type { ServerLimits } from './limits.ts';
 import type { Streams } from './streams.ts';
+import type { Traffic } from './traffic.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** A request that was let in and matches the schemas of its route. */
@@ -44,7 +46,12 @@ export interface Services {
   readonly webhooks: Webhooks;
   readonly metrics: () => Promise<MetricsText>;
   readonly plans: PlanGate;
+  readonly traffic: Traffic;
+  readonly processFacts: () => ProcessFacts;
 }
+
+/** Versions and memory of the process. */
+export type ProcessFacts = Pick<ProcessState, 'version' | 'node' | 'rssBytes' | 'heapBytes' | 'heapLimitBytes'>;
 
 /** Renders the metrics. @param run runs each part of the work. */
 export type RenderMetrics = (run: RunPiece) => Promise<{ readonly contentType: string; readonly text: string }>;

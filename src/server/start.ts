@@ -15,11 +15,12 @@ import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 import { createPace } from './pace.ts';
 import { createPlanGate } from './plan-gate.ts';
-import type { RenderMetrics } from './route.ts';
+import type { ProcessFacts, RenderMetrics } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
 import { createStreams } from './streams.ts';
 import { type OpenSecret, createIdentifier } from './tokens.ts';
+import type { Traffic } from './traffic.ts';
 import { createUnsent } from './unsent.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -29,6 +30,8 @@ export interface ServerOptions {
   readonly openSecret: OpenSecret;
   readonly log: Log;
   readonly metrics: RenderMetrics;
+  readonly traffic: Traffic;
+  readonly processFacts: () => ProcessFacts;
   readonly clock: Clock;
   /** Masks secrets that reached an answer by mistake. */
   readonly redact: (text: string) => string;
@@ -54,7 +57,7 @@ export interface RunningServer {
  * `give-up` when the address is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { api, settings, openSecret, log, metrics, clock, redact } = options;
+  const { api, settings, openSecret, log, metrics, clock, redact, traffic, processFacts } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const stop = new AbortController();
   const address = parseListen(settings.listen);
@@ -81,7 +84,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const app = createApp({
     routes,
-    services: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans },
+    services: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans, traffic, processFacts },
     pace,
     unsent: createUnsent(limits.unsentBytes),
     gate: () => gate,

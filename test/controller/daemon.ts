@@ -91,10 +91,12 @@ export class DaemonWorld {
   readonly #random = seededRandom(7);
   /** The platform itself, past `answer`. */
   readonly sandbox: Transport;
+  readonly #requestsPerSecond: number;
   #commits = 0;
 
   /** @param settings YAML of the spec of Settings. */
-  constructor(settings = '{}', seed: Seed = demoSeed) {
+  constructor(settings = '{}', seed: Seed = demoSeed, requestsPerSecond = 1_000_000) {
+    this.#requestsPerSecond = requestsPerSecond;
     this.settings = settingsOf(settings);
     this.workbench = this.#openWorkbench();
     this.state = stateOf(seed);
@@ -195,7 +197,7 @@ export class DaemonWorld {
       random: this.#random,
       log: silentLog,
       dialect: 'extended',
-      budget: createRequestBudget({ concurrency: 64, requestsPerSecond: 1_000_000 }, clock),
+      budget: createRequestBudget({ concurrency: 64, requestsPerSecond: this.#requestsPerSecond }, clock),
       limits: { timeoutMs: 30_000 },
     });
     return {

@@ -164,6 +164,8 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     rebind: never,
     plan: never,
     planManifests: never,
+    monitoring: never,
+    dependencies: never,
     history: never,
     objects: never,
     intents: () => api.intentsNow(),

@@ -1,9 +1,10 @@
-import type { ControllerApi, PlanRequest } from '../../src/controller/api.ts';
+import type { ControllerApi, Dependencies, MonitoringReading, PlanRequest } from '../../src/controller/api.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Problem } from '../../src/model/problem.ts';
+import type { TimeWindow } from '../../src/model/series.ts';
 import type { Observed } from '../../src/model/shown.ts';
 import type {
   ApplicationDetails,
@@ -12,6 +13,8 @@ import type {
   ControllerStatus,
   OrphanStatus,
 } from '../../src/model/status.ts';
+import type { Monitoring } from '../../src/platform/monitoring.ts';
+import type { ComponentMonitor } from '../../src/platform/records.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 import { HandMadeDecisions, ownedObject } from './decisions.ts';
 
@@ -232,6 +235,23 @@ function intent(id: string): Intent {
   };
 }
 
+const load = {
+  running: 1,
+  waiting: 0,
+  concurrency: 8,
+  requestsPerSecond: 50,
+  max: { concurrency: 16, requestsPerSecond: 50 },
+};
+
+/** A component with one item: a sample at each step but the second. */
+function monitored(name: string, { startSeconds, endSeconds, stepSeconds }: TimeWindow): ComponentMonitor {
+  const samples: (readonly [number, number])[] = [];
+  for (let at = startSeconds; at <= endSeconds; at += stepSeconds)
+    if (at !== startSeconds + stepSeconds) samples.push([at, samples.length]);
+  const items = ['request_time', 'request'].map((item) => ({ name: item, status: 'success', series: [{ samples }] }));
+  return { serviceId: `id-of-${name}`, componentName: name, componentAlias: `gr-${name}`, items };
+}
+
 /** A controller that does nothing but remember what it was asked; tests change what it holds. */
 export class HandMadeController extends HandMadeDecisions implements ControllerApi {
   state = controllerStatus();
@@ -356,6 +376,47 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
     return 'formatVersion' in planned
       ? ({ type: 'planned', document: planned } as const)
       : ({ type: 'invalid', problems: planned } as const);
+  }
+
+  series: (window: TimeWindow) => Monitoring = (window) => ({
+    source: 'region',
+    isEmpty: false,
+    monitors: ['shop-web', 'shop-api'].map((name) => monitored(name, window)),
+  });
+
+  async monitoring(id: ResourceId, window: TimeWindow): Promise<MonitoringReading> {
+    this.asked.push(`monitoring ${id}`);
+    return { scope: 'default/team-a/region-1/42', readMs: NOW, ...this.series(window) };
+  }
+
+  backing: Dependencies = {
+    platforms: [{ name: 'default', url: 'https://console.example.com', load }],
+    regions: [
+      {
+        platform: 'default',
+        region: 'region-1',
+        state: 'open',
+        message: '',
+        sinceMs: null,
+        untilMs: null,
+        applications: 2,
+      },
+    ],
+    ledger: {
+      location: '/var/lib/portolan/portolan.db',
+      lineage: 'l',
+      epoch: 3,
+      bytes: 4096,
+      lastWriteMs: NOW,
+      serial: 3,
+      isReadable: true,
+      open: 0,
+      inDoubt: 0,
+    },
+  };
+
+  async dependencies(): Promise<Dependencies> {
+    return this.backing;
   }
 
   async history({ limit, beforeSerial = Number.POSITIVE_INFINITY }: { limit: number; beforeSerial?: number }) {

@@ -11,6 +11,7 @@ import { openApiDocument } from '../../src/server/openapi.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { type RunningServer, startServer } from '../../src/server/start.ts';
+import { createTraffic } from '../../src/server/traffic.ts';
 import { HandMadeController } from './controller.ts';
 
 export const TOKENS = {
@@ -76,6 +77,8 @@ export async function startServing(options: ServingOptions = {}): Promise<Servin
     openSecret: (reference) => () => new Secret(secrets.get(Object.values(reference)[0] ?? '') ?? '', 'a test'),
     log: collecting(said),
     metrics: async () => ({ contentType: 'text/plain; version=0.0.4', text: 'up 1\n' }),
+    traffic: createTraffic(options.clock ?? systemClock),
+    processFacts: () => ({ version: '0.1.0', node: '24.0.0', rssBytes: 3, heapBytes: 1, heapLimitBytes: 2 }),
     clock: options.clock ?? systemClock,
     redact: (text) => text.replaceAll('canary-canary', '[secret]'),
     ...(options.limits === undefined ? {} : { limits: options.limits }),

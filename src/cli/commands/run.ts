@@ -169,7 +169,7 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
     api: controller.api,
     settings,
     source: options.source,
-    metrics: observation.metrics,
+    observation,
     log,
     surroundings,
   });

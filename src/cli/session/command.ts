@@ -52,6 +52,14 @@ export interface ProcessSurroundings {
   readonly openThread?: OpenThread;
   /** The versions that `version` prints, such as `process.versions.node`. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
+  readonly memoryUsage: () => MemoryUsage;
+}
+
+/** Memory of the process: all of it, and the heap of the main thread. */
+export interface MemoryUsage {
+  readonly rssBytes: number;
+  readonly heapBytes: number;
+  readonly heapLimitBytes: number;
 }
 
 /** Holds everything that a command may touch of the process it runs in. */

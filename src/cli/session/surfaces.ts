@@ -3,6 +3,7 @@ import { startNotifications } from '../../controller/notifications/notifications
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Log } from '../../runtime/log.ts';
 import { createMetrics, type Metrics } from '../../server/metrics.ts';
+import { createTraffic } from '../../server/traffic.ts';
 import { startServer } from '../../server/start.ts';
 import type { Surroundings } from './command.ts';
 import packageFile from '../../../package.json' with { type: 'json' };
@@ -39,6 +40,7 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
     node: runtimeVersions.node,
     process: true,
   });
+  const traffic = createTraffic(clock);
   const { traces } = settings().telemetry;
   const endpoint = tracesEndpoint(traces, env);
   const tracing =
@@ -53,7 +55,12 @@ export function openObservation(settings: () => Settings, log: Log, surroundings
   const detach: (() => void)[] = [];
   return {
     metrics,
-    observer: tracing === undefined ? metrics.observer : joinObservers([metrics.observer, tracing.observer]),
+    traffic,
+    observer: joinObservers([
+      metrics.observer,
+      { request: traffic.request },
+      ...(tracing === undefined ? [] : [tracing.observer]),
+    ]),
     /** Observes this controller from now on, too. */
     attach(api: ControllerApi): void {
       detach.push(metrics.attach(api));
@@ -74,7 +81,7 @@ interface SurfacesOptions {
   /** Name of the source, for receivers. */
   readonly source: string;
   readonly settings: Settings;
-  readonly metrics: Metrics;
+  readonly observation: Pick<Observation, 'metrics' | 'traffic'>;
   readonly log: Log;
   readonly surroundings: Surroundings;
 }
@@ -87,13 +94,25 @@ const NOTIFICATIONS_GRACE_MS = 5_000;
  * @throws PortolanError `invalid` where a secret is missing or the API would be open to all, `give-up` where the address
  * is in use.
  */
-export async function openSurfaces({ api, source, settings, metrics, log, surroundings }: SurfacesOptions) {
+export async function openSurfaces({ api, source, settings, observation, log, surroundings }: SurfacesOptions) {
+  const { metrics, traffic } = observation;
   const sender = senderOptions(surroundings, log, metrics);
   const notify = (receivers: Settings['notifications']) =>
     startNotifications({ api, settings: receivers, source, ...sender });
   let notifications = notify(settings.notifications);
   const render = metrics.render.bind(metrics);
-  const server = await startServer({ ...sender, api, settings: settings.server, metrics: render });
+  const server = await startServer({
+    ...sender,
+    api,
+    settings: settings.server,
+    metrics: render,
+    traffic,
+    processFacts: () => ({
+      version: packageFile.version,
+      node: surroundings.runtimeVersions.node,
+      ...surroundings.memoryUsage(),
+    }),
+  });
   return {
     /** Address on which the API listens. */
     url: server.url,

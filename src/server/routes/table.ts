@@ -7,6 +7,7 @@ import { manualRoutes } from './manual.ts';
 import { planRoutes } from './plans.ts';
 import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
+import { signalRoutes } from './signals.ts';
 
 /** All routes of the API, each with its access rule. */
 export const routes: readonly Route[] = [
@@ -17,6 +18,7 @@ export const routes: readonly Route[] = [
   ...manualRoutes,
   ...eventRoutes,
   ...recordRoutes,
+  ...signalRoutes,
   ...routesOf({
     'GET /api/v1/openapi.json': {
       operationId: 'getDocument',

@@ -1,8 +1,8 @@
 import type { Monitoring } from '../../../platform/monitoring.ts';
 import { type Scope } from '../../../model/ids.ts';
-import { summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
-import type { ComponentCharts } from './charts.ts';
-import type { Unit } from './units.ts';
+import { summarize, type TimeWindow } from '../../../model/series.ts';
+import type { ComponentCharts } from '../../../views/charts.ts';
+import type { Unit } from '../../../model/units.ts';
 
 const iso = (seconds: number): string => new Date(Math.round(seconds * 1000)).toISOString();
 

@@ -5,7 +5,7 @@ import { type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { asciiOption, glyphsFor } from '../../terminal/drawing/glyphs.ts';
-import type { TimeWindow } from '../../terminal/drawing/series.ts';
+import type { TimeWindow } from '../../../model/series.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import {
   addLogOptions,
@@ -21,7 +21,7 @@ import { readMonitoring, sourceInWords } from '../../../platform/monitoring.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
 import { textOfLines, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
-import { chartsOf } from './charts.ts';
+import { chartsOf } from '../../../views/charts.ts';
 import { monitorCsv, monitorDocument, type Seen } from './formats.ts';
 import { overviewLines, type View } from './overview.ts';
 import { heightWithin, plotLines } from './plots.ts';

@@ -2,11 +2,12 @@ import { formatDuration } from '../../../model/duration.ts';
 import { safeLine } from '../../../model/text.ts';
 import type { Paint } from '../../../report/text.ts';
 import type { Glyphs } from '../../terminal/drawing/glyphs.ts';
-import { bucket, gapsOf, sparkline, summarize, type TimeWindow } from '../../terminal/drawing/series.ts';
+import { gapsOf, summarize, type TimeWindow } from '../../../model/series.ts';
+import { bucket, sparkline } from '../../terminal/drawing/series.ts';
 import { tableLines } from '../../terminal/table.ts';
 import { count, fit } from '../../terminal/text.ts';
-import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
-import { formatValue } from './units.ts';
+import { type Chart, type ComponentCharts, titleOf } from '../../../views/charts.ts';
+import { formatValue } from '../../../model/units.ts';
 
 /** The settings of both views. */
 export interface View {

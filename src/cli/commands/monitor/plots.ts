@@ -1,9 +1,9 @@
 import { safeLine } from '../../../model/text.ts';
 import { plot } from '../../terminal/drawing/plot.ts';
 import { displayWidth, fit, fitted } from '../../terminal/text.ts';
-import { type Chart, type ComponentCharts, titleOf } from './charts.ts';
+import { type Chart, type ComponentCharts, titleOf } from '../../../views/charts.ts';
 import { factsOf, noDataText, type View } from './overview.ts';
-import { formatValue } from './units.ts';
+import { formatValue } from '../../../model/units.ts';
 
 /** Width of the plots of a component: below the minimum they are illegible, above the maximum they gain nothing. */
 const BLOCK = { narrowest: 46, widest: 100 } as const;

@@ -2,7 +2,7 @@ import { InvalidArgumentError } from '@commander-js/extra-typings';
 import { parseDuration } from '../../../model/duration.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import type { EpochMs } from '../../../model/time.ts';
-import type { TimeWindow } from '../../terminal/drawing/series.ts';
+import type { TimeWindow } from '../../../model/series.ts';
 
 /** A moment: a time ago, or a date. */
 export type When = { readonly type: 'ago'; readonly ms: number } | { readonly type: 'at'; readonly epochMs: EpochMs };

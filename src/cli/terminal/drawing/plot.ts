@@ -2,7 +2,7 @@ import type { Paint } from '../../../report/text.ts';
 import { displayWidth } from '../text.ts';
 import { type Scale, scaleOf, timeTicks } from './axis.ts';
 import type { Glyphs } from './glyphs.ts';
-import { areJoined, type Sample, summarize, type TimeWindow } from './series.ts';
+import { areJoined, type Sample, summarize, type TimeWindow } from '../../../model/series.ts';
 
 export interface PlotOptions {
   readonly window: TimeWindow;

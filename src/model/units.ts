@@ -1,5 +1,6 @@
-/** The unit of a monitoring item. The API names no units: they are guessed from the item's name. */
-export type Unit = 'bytes' | 'milliseconds' | 'seconds' | 'percent' | 'per-second' | 'cores' | 'plain';
+/** The units of monitoring items. The API names no units: they are guessed from the item's name. `plain`: a number without a unit. */
+export const UNITS = ['bytes', 'milliseconds', 'seconds', 'percent', 'per-second', 'cores', 'plain'] as const;
+export type Unit = (typeof UNITS)[number];
 
 /** The first match counts. Names of this API come before words of any metrics system. */
 const BY_NAME: readonly (readonly [RegExp, Unit])[] = [

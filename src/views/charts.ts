@@ -1,9 +1,8 @@
-import { didYouMean } from '../../../manifest/suggest.ts';
-import { invalidInput } from '../../../model/errors.ts';
-import type { ComponentMonitor, MonitorItem } from '../../../platform/records.ts';
-import type { Sample } from '../../terminal/drawing/series.ts';
-import { sentences } from '../../terminal/text.ts';
-import { guessUnit, type Unit } from './units.ts';
+import { nearest } from '../manifest/suggest.ts';
+import { invalidInput } from '../model/errors.ts';
+import type { Sample } from '../model/series.ts';
+import { guessUnit, type Unit } from '../model/units.ts';
+import type { ComponentMonitor, MonitorItem } from '../platform/records.ts';
 
 /** One series of one item. */
 export interface Chart {
@@ -55,15 +54,19 @@ function picked<T>(
   for (const name of names) {
     if (all.some((one) => namesOf(one).includes(name))) continue;
     const offered = all.map((one) => namesOf(one)[0] ?? '');
+    const meant = nearest(name, offered);
+    const hint = meant === undefined ? '' : `Did you mean ${meant}? `;
+    const existing = offered.length > 0 ? `There is: ${offered.join(', ')}.` : '';
     throw invalidInput(
       `monitor/no-${what}`,
       `No ${what} called ${name} reports monitoring history.`,
-      sentences(didYouMean(name, offered), offered.length > 0 ? `There is: ${offered.join(', ')}.` : ''),
+      `${hint}${existing}`.trimEnd(),
     );
   }
   return all.filter((one) => namesOf(one).some((name) => names.includes(name)));
 }
 
+/** Returns the charts in the answer of the platform about one component. */
 function componentCharts({ serviceId, componentName, componentAlias, items }: ComponentMonitor): ComponentCharts {
   return {
     serviceId,
