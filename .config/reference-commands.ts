@@ -105,7 +105,7 @@ async function helpOf(words: readonly string[], root: string): Promise<string> {
     random: systemRandom,
     signal: new AbortController().signal,
     runtimeVersions: { node: process.versions.node, platform: 'any' },
-    memoryUsage: () => ({ rssBytes: 0, heapBytes: 0, heapLimitBytes: 0 }),
+    usage: () => ({ rssBytes: 0, heapBytes: 0, heapLimitBytes: 0 }),
   });
   if (code !== EXIT.ok) throw new Error(`portolan ${words.join(' ')} --help ended with ${code}: ${text}`);
   return text;

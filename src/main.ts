@@ -45,7 +45,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   spareMemory: () => setFlag('--heap-growing-percent=100'),
   openThread: openSourceThread,
   runtimeVersions: { node: process.versions.node, platform: `${process.platform}-${process.arch}` },
-  memoryUsage: () => {
+  usage: () => {
     const { used_heap_size: heapBytes, heap_size_limit: heapLimitBytes } = process
       .getBuiltinModule('node:v8')
       .getHeapStatistics();

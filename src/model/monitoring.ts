@@ -27,7 +27,7 @@ export type MonitoringSeries = s.TypeOf<typeof seriesSchema>;
 
 const markSchema = s.objectOf('A change or a drift in the time of the series.', {
   atMs: s.time,
-  // `change`: Portolan changed something. `drift`: somebody else did. `corrected`: the end of a drift. `other`: a decision of a person.
+  // `change`: by Portolan. `drift`: by another user or tool. `corrected`: the end of a drift. `other`: a decision of a user.
   type: s.literal('change', 'drift', 'corrected', 'other'),
   resource: s.nullable(id),
   // The commit that caused a change.

@@ -1,7 +1,7 @@
 import * as s from './schema-words.ts';
 import type { SourceStatus } from './status.ts';
 
-/** The state of what the controller depends on, and of its process: types, and the JSON Schemas of the API. */
+/** The state of platforms, regions, source, ledger and process: types, and the JSON Schemas of the API. */
 
 const number: s.Schema<number> = { type: 'number' };
 const milliseconds = s.nullable(number);
@@ -119,7 +119,7 @@ const queueSchema = s.objectOf('The work queue.', {
   failing: s.count,
 });
 
-const platformStatusSchema = s.objectOf('What the controller depends on, and its process.', {
+const platformStatusSchema = s.objectOf('The state of platforms, regions, source, ledger and process.', {
   atMs: s.time,
   // The most severe first. Empty: no fault.
   faults: s.arrayOf(faultSchema),

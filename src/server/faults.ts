@@ -81,7 +81,9 @@ function sourceFaults({ error }: PlatformStatus['source']): readonly SideFault[]
   return [{ side: 'source', severity: 'error', part: 'source', message: error.message, remedy: error.remedy }];
 }
 
-function controllerFaults({ ledger, process }: Omit<PlatformStatus, 'faults'>): readonly SideFault[] {
+function controllerFaults(status: Omit<PlatformStatus, 'faults'>): readonly SideFault[] {
+  const { ledger } = status;
+  const { lagMaxMs, heapBytes, heapLimitBytes } = status.process;
   const faults: SideFault[] = [];
   const report = (part: string, severity: SideFault['severity'], message: string, remedy: string): void =>
     void faults.push({ side: 'controller', severity, part, message, remedy });
@@ -99,14 +101,14 @@ function controllerFaults({ ledger, process }: Omit<PlatformStatus, 'faults'>): 
       `The outcome of ${amount(ledger.inDoubt, 'request')} is unknown.`,
       'Portolan decides by observation. /attention lists those that require manual action.',
     );
-  if (process.lagMaxMs >= LAG_WARNING_MS)
+  if (lagMaxMs >= LAG_WARNING_MS)
     report(
       'process',
-      process.lagMaxMs >= LAG_ERROR_MS ? 'error' : 'warning',
-      `The process did not respond for ${secondsText(process.lagMaxMs)} in the last 5 minutes.`,
+      lagMaxMs >= LAG_ERROR_MS ? 'error' : 'warning',
+      `The process did not respond for ${secondsText(lagMaxMs)} in the last 5 minutes.`,
       'Give it more CPU time, or fewer applications.',
     );
-  if (process.heapBytes >= HEAP_SHARE * process.heapLimitBytes)
+  if (heapBytes >= HEAP_SHARE * heapLimitBytes)
     report('process', 'error', 'The process uses more than 90 % of its memory.', 'Raise its memory limit.');
   return faults;
 }

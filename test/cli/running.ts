@@ -79,7 +79,7 @@ export function surroundingsFor(terminal: Terminal, changes: Partial<ProcessSurr
     random: systemRandom,
     signal: new AbortController().signal,
     runtimeVersions: { node: process.versions.node, platform: 'test' },
-    memoryUsage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
+    usage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
     ...changes,
   };
 }

@@ -59,7 +59,7 @@ async function watching(
     temporaryFolder: '',
     random: seededRandom(1),
     runtimeVersions: { node: '', platform: '' },
-    memoryUsage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
+    usage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
     overrides: [],
     kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
     declarations: kindDeclarations,

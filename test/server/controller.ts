@@ -13,10 +13,9 @@ import type {
   ControllerStatus,
   OrphanStatus,
 } from '../../src/model/status.ts';
-import type { Monitoring } from '../../src/platform/monitoring.ts';
-import type { ComponentMonitor } from '../../src/platform/records.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 import { HandMadeDecisions, ownedObject } from './decisions.ts';
+import { dependencies, twoComponents } from './dependencies.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -235,23 +234,6 @@ function intent(id: string): Intent {
   };
 }
 
-const load = {
-  running: 1,
-  waiting: 0,
-  concurrency: 8,
-  requestsPerSecond: 50,
-  max: { concurrency: 16, requestsPerSecond: 50 },
-};
-
-/** A component with one item: a sample at each step but the second. */
-function monitored(name: string, { startSeconds, endSeconds, stepSeconds }: TimeWindow): ComponentMonitor {
-  const samples: (readonly [number, number])[] = [];
-  for (let at = startSeconds; at <= endSeconds; at += stepSeconds)
-    if (at !== startSeconds + stepSeconds) samples.push([at, samples.length]);
-  const items = ['request_time', 'request'].map((item) => ({ name: item, status: 'success', series: [{ samples }] }));
-  return { serviceId: `id-of-${name}`, componentName: name, componentAlias: `gr-${name}`, items };
-}
-
 /** A controller that does nothing but remember what it was asked; tests change what it holds. */
 export class HandMadeController extends HandMadeDecisions implements ControllerApi {
   state = controllerStatus();
@@ -378,42 +360,14 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
       : ({ type: 'invalid', problems: planned } as const);
   }
 
-  series: (window: TimeWindow) => Monitoring = (window) => ({
-    source: 'region',
-    isEmpty: false,
-    monitors: ['shop-web', 'shop-api'].map((name) => monitored(name, window)),
-  });
+  series = twoComponents;
 
   async monitoring(id: ResourceId, window: TimeWindow): Promise<MonitoringReading> {
     this.asked.push(`monitoring ${id}`);
     return { scope: 'default/team-a/region-1/42', readMs: NOW, ...this.series(window) };
   }
 
-  backing: Dependencies = {
-    platforms: [{ name: 'default', url: 'https://console.example.com', load }],
-    regions: [
-      {
-        platform: 'default',
-        region: 'region-1',
-        state: 'open',
-        message: '',
-        sinceMs: null,
-        untilMs: null,
-        applications: 2,
-      },
-    ],
-    ledger: {
-      location: '/var/lib/portolan/portolan.db',
-      lineage: 'l',
-      epoch: 3,
-      bytes: 4096,
-      lastWriteMs: NOW,
-      serial: 3,
-      isReadable: true,
-      open: 0,
-      inDoubt: 0,
-    },
-  };
+  backing: Dependencies = dependencies;
 
   async dependencies(): Promise<Dependencies> {
     return this.backing;

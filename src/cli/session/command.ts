@@ -52,11 +52,11 @@ export interface ProcessSurroundings {
   readonly openThread?: OpenThread;
   /** The versions that `version` prints, such as `process.versions.node`. */
   readonly runtimeVersions: { readonly node: string; readonly platform: string };
-  readonly memoryUsage: () => MemoryUsage;
+  readonly usage: () => ProcessUsage;
 }
 
-/** Memory of the process: all of it, and the heap of the main thread. */
-export interface MemoryUsage {
+/** The resident set of the process, and the heap of its main thread. */
+export interface ProcessUsage {
   readonly rssBytes: number;
   readonly heapBytes: number;
   readonly heapLimitBytes: number;

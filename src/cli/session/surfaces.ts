@@ -110,7 +110,7 @@ export async function openSurfaces({ api, source, settings, observation, log, su
     processFacts: () => ({
       version: packageFile.version,
       node: surroundings.runtimeVersions.node,
-      ...surroundings.memoryUsage(),
+      ...surroundings.usage(),
     }),
   });
   return {

@@ -228,7 +228,7 @@ export class Command extends DriverProcess {
       random: this.chance,
       signal: this.#stop.signal,
       runtimeVersions: { node: '', platform: '' },
-      memoryUsage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
+      usage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
       redaction: { add() {}, redact: (text) => text },
       live: { isVisible: false, rows: 1, show() {}, yield: () => () => {} },
       overrides: [],
