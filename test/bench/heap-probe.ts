@@ -26,7 +26,7 @@ process.on('SIGUSR2', () => {
     else objectBytes += bytes;
   }
   const { total_physical_size: heapBytes, malloced_memory: mallocedBytes } = getHeapStatistics();
-  const { external: externalBytes } = process.usage();
+  const { external: externalBytes } = process.memoryUsage();
   process.stderr.write(
     `heap-probe ${JSON.stringify({ objectBytes, codeBytes, heapBytes, mallocedBytes, externalBytes })} end\n`,
   );
