@@ -1,6 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { ControllerObserver } from './api.ts';
 import { Heap, type HeapItem } from './heap.ts';
@@ -176,7 +176,7 @@ export class WorkQueue {
   /** Starts no more work. Resolves when no work runs; keys that wait keep their slots. */
   async drain(): Promise<void> {
     this.#drained ??= Promise.withResolvers<void>();
-    this.#timer?.stop.abort();
+    this.#timer?.stop.abort(NOT_NEEDED);
     this.#timer = undefined;
     if (this.#runs.size === 0) this.#drained.resolve();
     await this.#drained.promise;
@@ -313,7 +313,7 @@ export class WorkQueue {
   #setTimer(): void {
     const dueMs = this.#later.first()?.dueMs;
     if (this.#timer?.dueMs === dueMs) return;
-    this.#timer?.stop.abort();
+    this.#timer?.stop.abort(NOT_NEEDED);
     this.#timer = undefined;
     if (dueMs === undefined) return;
     const stop = new AbortController();

@@ -4,7 +4,7 @@ import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
-import { after } from '../runtime/clock.ts';
+import { after, NOT_NEEDED } from '../runtime/clock.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
 import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
@@ -52,7 +52,7 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
     queue.addRateLimited(id, 'the ledger could not be written');
   } finally {
     record.isRunning = false;
-    done.abort();
+    done.abort(NOT_NEEDED);
     requeueWaiting(core, slots.leave(id));
   }
 }

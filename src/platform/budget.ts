@@ -1,5 +1,5 @@
 import type { MonotonicMs } from '../model/time.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import { type AnsweredRequest, AdaptiveLimit } from './adaptive-limit.ts';
 
 /**
@@ -185,7 +185,7 @@ function createAlarm(clock: Clock, ring: () => void) {
       });
     },
     cancel(): void {
-      stop?.abort();
+      stop?.abort(NOT_NEEDED);
       stop = undefined;
     },
   };

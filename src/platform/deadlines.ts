@@ -1,5 +1,5 @@
 import type { MonotonicMs } from '../model/time.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 
 /** A task with a deadline. */
 export interface Expiring {
@@ -32,7 +32,7 @@ export function createDeadlines(clock: Clock) {
   }
 
   function stopSleeping(): void {
-    sleep?.stop.abort();
+    sleep?.stop.abort(NOT_NEEDED);
     sleep = undefined;
   }
 

@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import { uptime } from 'node:os';
-import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 
 /** The only source of time. The simulator has another implementation. */
@@ -19,6 +18,9 @@ export interface BootTime {
   /** Whole milliseconds. */
   readonly uptimeMs: number;
 }
+
+/** The reason to abort a wait that is not needed any more. Without a reason, each `abort()` makes an error with a stack. */
+export const NOT_NEEDED = new Error('the wait is not needed any more');
 
 /** Calls `then` after `ms` milliseconds, unless `unless` is aborted before. */
 export function after(clock: Clock, ms: number, unless: AbortSignal, then: () => void): void {
@@ -44,9 +46,24 @@ export const systemClock: Clock = {
     bootId ??= readBootId();
     return { boot: bootId, uptimeMs: Math.round(uptime() * 1000) };
   },
-  sleep: async (ms, signal) => {
-    await sleepFor(ms, undefined, signal === undefined ? {} : { signal });
-  },
+  // `node:timers/promises` would reject with an error of its own, whose stack takes longer than all the rest.
+  sleep: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted === true) {
+        reject(signal.reason);
+        return;
+      }
+      const end = (): void => {
+        signal?.removeEventListener('abort', stop);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      const stop = (): void => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      signal?.addEventListener('abort', stop, { once: true });
+    }),
 };
 
 /** Returns the id that Linux gives to each start of the machine; other systems have none. */

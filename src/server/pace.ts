@@ -1,5 +1,5 @@
 import { Allowance } from '../runtime/allowance.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import type { ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 
@@ -27,7 +27,7 @@ export function createPace(
   /** Ends the turn of a piece when the piece is done, or after `PIECE_MAX_MS`, and begins the next one. */
   const endTurn = async (begun: Promise<unknown>, beganMs: number): Promise<void> => {
     const done = new AbortController();
-    const end = (): void => done.abort();
+    const end = (): void => done.abort(NOT_NEEDED);
     const overdue = clock.sleep(PIECE_MAX_MS, done.signal).catch(() => {}); // The piece ended in time.
     await Promise.race([begun.then(end, end), overdue]);
     allowance.use(clock.monotonic() - beganMs);

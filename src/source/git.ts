@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { delimiter, dirname, isAbsolute } from 'node:path';
 import { invalidInput, PortolanError } from '../model/errors.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 
 /** Surroundings in which git runs. */
 export interface GitSurroundings {
@@ -197,7 +197,7 @@ export function runGit(
         else texts[name] += text;
       });
     const finish = (exitCode: number): void => {
-      done.abort();
+      done.abort(NOT_NEEDED);
       signal.removeEventListener('abort', interrupt);
       resolve({ end, exitCode, ...texts });
     };

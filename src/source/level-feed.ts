@@ -1,6 +1,6 @@
 import { PortolanError } from '../model/errors.ts';
 import { safeLine } from '../model/text.ts';
-import type { Clock } from '../runtime/clock.ts';
+import { type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
 import type { SourceFeed, SourceReading, SourceState } from './feed.ts';
@@ -148,14 +148,14 @@ export class LevelFeed implements SourceFeed {
   async #wait(ms: number, isEnough: () => boolean): Promise<void> {
     const done = new AbortController();
     const asleep = this.#options.clock.sleep(ms, done.signal).then(
-      () => done.abort(),
+      () => done.abort(NOT_NEEDED),
       () => {},
     );
     while (!done.signal.aborted && !this.#isClosed && !isEnough()) {
       await Promise.race([asleep, this.#requested.promise]);
       this.#requested = Promise.withResolvers();
     }
-    done.abort();
+    done.abort(NOT_NEEDED);
     await asleep;
   }
 }

@@ -1,3 +1,4 @@
+import { NOT_NEEDED } from '../runtime/clock.ts';
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import { type Git, type GitProcess, gitFailed, incompleteClone, interrupted, tooSlow } from './git.ts';
@@ -91,7 +92,7 @@ export class ObjectReader {
       if (error instanceof Ended) throw this.#failed('read objects', git.errorOutput() || 'it ended too early');
       throw error;
     } finally {
-      done.abort();
+      done.abort(NOT_NEEDED);
     }
   }
 

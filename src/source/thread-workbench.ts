@@ -8,7 +8,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { safeLine } from '../model/text.ts';
-import { after, type Clock } from '../runtime/clock.ts';
+import { after, type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import type { OpenThread } from '../runtime/thread.ts';
 import type {
   CommitContents,
@@ -136,7 +136,7 @@ export class ThreadWorkbench implements Workbench {
 
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#idle.abort();
+    this.#idle.abort(NOT_NEEDED);
     if (this.#task?.isHandOut !== true) await this.#session?.end();
     await this.#turns.onIdle();
     await this.#session?.end();
@@ -148,7 +148,7 @@ export class ThreadWorkbench implements Workbench {
    */
   run<T>(task: Task, work: (session: ThreadSession) => Promise<T>): Promise<T> {
     return this.#turns.add(async () => {
-      this.#idle.abort();
+      this.#idle.abort(NOT_NEEDED);
       if (this.#isClosing && task.isHandOut !== true) throw interrupted();
       task.signal?.throwIfAborted();
       if (task.attempt !== undefined) await this.#options.unreadable?.check(task.attempt);
@@ -185,7 +185,7 @@ export class ThreadWorkbench implements Workbench {
       if (task.attempt !== undefined) await this.#options.unreadable?.remember(task.attempt, failed);
       throw failed;
     } finally {
-      done.abort();
+      done.abort(NOT_NEEDED);
       task.signal?.removeEventListener('abort', end);
       if (task.attempt !== undefined && (await isBegun)) await this.#options.unreadable?.end(task.attempt);
     }
