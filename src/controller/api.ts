@@ -1,6 +1,7 @@
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
+import type { ResourceDetails } from '../model/resource-details.ts';
 import type { Problem } from '../model/problem.ts';
 import type { TimeWindow } from '../model/series.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -29,6 +30,11 @@ export interface ControllerApi {
   /** Returns all applications, ordered by id. */
   applications(): readonly ApplicationStatus[];
   application(id: ResourceId): ApplicationDetails | undefined;
+  /**
+   * Returns one resource with its three values of each field; undefined: neither a manifest nor the ledger has it.
+   * @throws PortolanError `controller/unknown-application`.
+   */
+  resource(id: ResourceId, resource: ResourceId): Promise<ResourceDetails | undefined>;
   /** Resources on record in applications that the accepted source does not name any more. */
   orphans(): readonly OrphanStatus[];
 
@@ -131,6 +137,8 @@ export interface Dependencies {
 
 export interface HistoryQuery {
   readonly application?: ResourceId;
+  /** Only rows of this resource of the application. */
+  readonly resource?: ResourceId;
   readonly limit: number;
   /** Cursor: only rows with a lower serial are returned. */
   readonly beforeSerial?: number;

@@ -190,6 +190,8 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
     status,
     kept,
     observed: null,
+    plan: null,
+    hidden: new Set(),
     doubts: new Map(),
     written: stored === undefined ? '' : withoutTimes({ status, kept }),
     watchedMs: undefined,

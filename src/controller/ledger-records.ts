@@ -3,6 +3,7 @@ import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ApplicationStatus } from '../model/status.ts';
+import type { ScopePlan } from '../model/plan.ts';
 import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
@@ -54,6 +55,10 @@ export interface AppRecord {
   kept: Kept;
   /** Last observation of this process; null before the first. */
   observed: Observed | null;
+  /** The plan that the last pass of this process ended with; null before the first. */
+  plan: ScopePlan | null;
+  /** Resources whose fields the platform did not show in the last pass. */
+  hidden: ReadonlySet<ResourceId>;
   /** Why observation could not decide a request in doubt, by its intent, as the last pass found it. */
   doubts: ReadonlyMap<string, string>;
   /** Status and `kept` in the ledger, without times. */

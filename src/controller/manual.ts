@@ -19,6 +19,7 @@ import { after } from '../runtime/clock.ts';
 import type { Author, ControllerApi, ResolveRequest } from './api.ts';
 import { type Core, known, publish } from './core.ts';
 import { draftEvent, type EventDraft } from './events.ts';
+import type { AppRecord } from './ledger-records.ts';
 
 /** Time that a decision waits for a pass of its application. */
 const WAIT_MS = 20_000;
@@ -27,14 +28,8 @@ type Commands = Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 
 
 /** Returns the manual decisions about the ledger. They follow the rules of the offline commands, and never run during a pass. */
 export function manualCommands(core: Core): Commands {
-  const { ledger } = core.sourceLedger;
   return {
-    async doubts(id) {
-      const { status, doubts } = known(core, id);
-      if (status.scope === null) return [];
-      const pending = await ledger.intents({ scope: status.scope, states: ['open', 'unknown'] });
-      return pending.map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
-    },
+    doubts: async (id) => doubtsOf(core, known(core, id)),
     resolve: (id, intent, request, signal) =>
       decideAlone(core, id, signal, (scope) => resolve(core, scope, intent, request)),
     retry: (id, resource, by, signal) =>
@@ -197,6 +192,13 @@ async function mustBeOf({ sourceLedger: { ledger } }: Core, scope: ScopeKey, id:
     message: `The application has no intent ${id}. Nothing was recorded.`,
     remedy: 'List those whose outcome is not known: portolan ledger list --server URL.',
   });
+}
+
+/** Returns the requests of an application whose outcome is not known, oldest first. */
+export async function doubtsOf(core: Core, { status: { scope }, doubts }: AppRecord): Promise<readonly Doubt[]> {
+  if (scope === null) return [];
+  const pending = await core.sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
+  return pending.map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
 }
 
 function doubtOf({ options: { clock } }: Core, intent: Intent, evidence: string | null): Doubt {

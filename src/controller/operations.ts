@@ -1,3 +1,4 @@
+import { historyRowsOf } from '../ledger/history-rows.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
@@ -15,6 +16,7 @@ import { dependenciesOf } from './dependencies.ts';
 import { createMonitoringReads } from './monitoring.ts';
 import { planFiles, planWorks } from './planning.ts';
 import { applicationSuspended } from './problem-events.ts';
+import { resourceDetails, sourcePositions } from './resource-details.ts';
 
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
@@ -29,8 +31,9 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {
       const record = records.get(id);
-      return record && { ...shown(core, record), observed: record.observed };
+      return record && { ...shown(core, record), observed: record.observed, sources: sourcePositions(record) };
     },
+    resource: (id, resource) => resourceDetails(core, id, resource),
     orphans: () => core.found?.orphans ?? [],
     events: core.events,
     pokeSource: (because) => {
@@ -52,10 +55,12 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
     dependencies: () => dependenciesOf(core),
-    async history({ application, limit, beforeSerial }) {
+    async history({ application, resource, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
       if (scope === null) return [];
+      if (resource !== undefined && scope !== undefined)
+        return Array.fromAsync(historyRowsOf(ledger, { scope, resource, limit, beforeSerial }));
       return ledger.history({ limit, scope, beforeSerial });
     },
     async objects(id) {

@@ -2,7 +2,7 @@ import type { ApplyEvent, Origin } from '../reconcile/apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
+import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
@@ -111,6 +111,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
   await saveRecord(sourceLedger, record, [...first.lines, ...after.lines]);
+  if (passed.outcome.type !== 'unobserved') record.plan = passed.outcome.plan;
   // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);
   requeue(core, record, after.next);
@@ -121,6 +122,9 @@ const UNNAMED_LINES_MAX = 100;
 
 /** Stores what the kinds show of an observation. Views then need no request to the platform. */
 async function observe({ options: { clock, kinds, log } }: Core, record: AppRecord, seen: Seen): Promise<void> {
+  const isHidden = ([id, live]: [ResourceId, unknown]): boolean =>
+    kinds.get(kindName(id))?.view.isShown?.(live) === false;
+  record.hidden = new Set([...seen.live].filter(isHidden).map(([id]) => id));
   record.doubts = new Map(
     seen.inDoubt.flatMap(({ intent, evidence }) => (evidence === '' ? [] : [[intent.id, evidence]])),
   );

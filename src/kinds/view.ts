@@ -1,4 +1,6 @@
 import type { ResourceId } from '../model/ids.ts';
+import type { Json } from '../model/json.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import type { Reading } from '../model/reading.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ShownLine } from '../model/shown.ts';
@@ -18,12 +20,27 @@ export interface ViewContext {
   readonly reader: ViewReader;
 }
 
+/** A managed field of a manifest. */
+export interface ManagedValue {
+  /** Path in the manifest, as changes name it: `ports[8080].alias`. */
+  readonly path: string;
+  readonly desired: Json;
+  /** The value that was last applied; absent: the ledger has none. */
+  readonly lastApplied?: Json | undefined;
+  /** No answer of the platform shows the field. */
+  readonly isHidden?: boolean;
+}
+
 /** Shows the resources of a kind in views, such as `portolan tree`. */
 export interface KindView {
   /** The word for one resource in a tree: `component`. */
   readonly noun: string;
   /** Returns facts that identify a resource, such as its address. */
   facts?(resource: Resource): string;
+  /** Returns the managed fields of a resource. @param objects of the resource in the ledger. */
+  fields(resource: Resource, objects: readonly OwnedObject[]): readonly ManagedValue[];
+  /** Returns whether the platform shows the fields of an observed resource. Absent: it always does. */
+  isShown?(live: unknown): boolean;
   /** Returns all lines of the kind. Absent: one line for each resource, below the application. */
   lines?(context: ViewContext): Promise<readonly ShownLine[]>;
 }

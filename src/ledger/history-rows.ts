@@ -1,13 +1,14 @@
-import type { ScopeKey } from '../model/ids.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
+import type { Json, JsonObject } from '../model/json.ts';
 import type { HistoryRow } from '../model/owned.ts';
 import type { Ledger } from './ledger.ts';
 
 /** Rows that are read at once. */
 const PAGE = 1_000;
 
-/** Yields the rows of a scope, newest first. */
-export async function* historyRows(ledger: Ledger, scope: ScopeKey): AsyncGenerator<HistoryRow> {
-  let beforeSerial: number | undefined;
+/** Yields the rows of a scope, newest first. @param before only rows with a lower serial. */
+export async function* historyRows(ledger: Ledger, scope: ScopeKey, before?: number): AsyncGenerator<HistoryRow> {
+  let beforeSerial = before;
   for (;;) {
     const rows = await ledger.history({ scope, limit: PAGE, ...(beforeSerial === undefined ? {} : { beforeSerial }) });
     const last = rows.at(-1);
@@ -21,4 +22,61 @@ export async function* historyRows(ledger: Ledger, scope: ScopeKey): AsyncGenera
     yield* whole;
     beforeSerial = last.serial + 1;
   }
+}
+
+/** Selects the rows of one resource. */
+export interface ResourceRows {
+  readonly scope: ScopeKey;
+  readonly resource: ResourceId;
+  readonly beforeSerial?: number | undefined;
+  readonly limit: number;
+}
+
+/** Rows that may separate a request from its outcome. */
+const LOOKAHEAD = 500;
+
+/**
+ * Yields the rows of one resource, newest first, back to its creation or adoption: its requests with their outcomes, drift,
+ * and manual decisions.
+ */
+export async function* historyRowsOf(
+  ledger: Ledger,
+  { scope, resource, beforeSerial, limit }: ResourceRows,
+): AsyncGenerator<HistoryRow> {
+  const objects = await ledger.objects({ scope });
+  const uids = new Set(objects.flatMap((object) => (object.resource === resource ? [object.uid] : [])));
+  // The outcome of a request names only its intent, and is newer than the request.
+  const intents = new Set<string>();
+  const isOf = (row: HistoryRow): boolean => {
+    const { intent } = objectOf(row.detail);
+    return isAbout(row, resource, uids) || (typeof intent === 'string' && intents.has(intent));
+  };
+  const ahead: HistoryRow[] = [];
+  let left = limit;
+  for await (const row of historyRows(ledger, scope, beforeSerial)) {
+    const { intent } = objectOf(row.detail);
+    if (row.event === 'intent' && typeof intent === 'string' && isAbout(row, resource, uids)) intents.add(intent);
+    ahead.push(row);
+    if (ahead.length <= LOOKAHEAD) continue;
+    const next = ahead.shift() as HistoryRow;
+    if (!isOf(next)) continue;
+    yield next;
+    left -= 1;
+    if (left <= 0) return;
+  }
+  for (const row of ahead) {
+    if (!isOf(row)) continue;
+    yield row;
+    left -= 1;
+    if (left <= 0) return;
+  }
+}
+
+function isAbout({ detail: json, uid }: HistoryRow, resource: ResourceId, uids: ReadonlySet<string>): boolean {
+  const detail = objectOf(json);
+  return detail['resource'] === resource || objectOf(detail['write'])['resource'] === resource || uids.has(uid ?? '');
+}
+
+function objectOf(json: Json | undefined): JsonObject {
+  return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : {};
 }

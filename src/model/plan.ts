@@ -8,18 +8,18 @@ export const codeSchema = s.string('Stable code of the form area/what, for scrip
 export const remedySchema = s.string('The next step.');
 const resource = s.string<ResourceId>('Kind/name of a manifest.');
 
-const cause = s.choice(
+export const causeSchema = s.choice(
   'The cause: the manifest changed (git), the platform drifted (drift), both, the resource is adopted, it is new in git (first-apply), it was removed from git (prune), an earlier run still has to do it (obligation), apply --undo reverts an earlier run (undo), or it is unknown because there is no ledger.',
   ['git', 'drift', 'git+drift', 'adopt', 'first-apply', 'prune', 'obligation', 'undo', 'unknown'],
 );
-export type Cause = s.TypeOf<typeof cause>;
+export type Cause = s.TypeOf<typeof causeSchema>;
 
 export const fieldChangeSchema = s.objectOf('One field, before and after.', {
   path: s.string('Path in the manifest: ports[8080].protocol.'),
   'before?': s.json('Absent: the object does not exist yet, or it cannot be read.'),
   'after?': s.json('Absent: the field is removed.'),
   'lastApplied?': s.json('The last applied value, where the ledger has it.'),
-  cause,
+  cause: causeSchema,
 });
 export type FieldChange = s.TypeOf<typeof fieldChangeSchema>;
 
@@ -50,7 +50,7 @@ export const actionSchema = s.objectOf('One request to the platform.', {
   summary: s.string('One line for people.'),
   changes,
   effects: s.arrayOf(s.text, { description: 'Further effects on the platform.' }),
-  cause,
+  cause: causeSchema,
   after: s.arrayOf(s.text, {
     description: 'Ids of actions that must be done before it; all of them are earlier in the plan.',
   }),

@@ -1,13 +1,13 @@
 import { count, described, literal, objectOf, text, type TypeOf } from './schema-words.ts';
 
-const position = objectOf('Lines and columns count from 1.', {
+export const positionSchema = objectOf('Lines and columns count from 1.', {
   // The path as the user wrote it (`-f`), or `<stdin>`.
   file: text,
   line: count,
   column: count,
 });
 /** A position in a manifest or configuration file. */
-export type Position = TypeOf<typeof position> & {
+export type Position = TypeOf<typeof positionSchema> & {
   /** `option`: `file` is a flag or a variable (`--set prune.maxShare`), which has no lines; both numbers are 1. */
   readonly of?: 'option';
 };
@@ -17,7 +17,7 @@ export const manifestProblemSchema = objectOf('A fault in a manifest, with its p
   'severity?': described(literal('warning'), 'Absent: an error.'),
   // Stable, `area/what`, e.g. `schema/unknown-field`, `yaml/duplicate-key`, `reference/dangling`.
   code: text,
-  position,
+  position: positionSchema,
   // `Kind/name`, where it is known.
   'resource?': text,
   // The path in the document, `spec.ports[1].protocol`; empty for the document as a whole.

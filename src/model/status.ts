@@ -1,6 +1,7 @@
 import { resourceIdSchema as id } from './ids.ts';
 import { originSchema } from './owned.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
+import { positionSchema } from './problem.ts';
 import * as s from './schema-words.ts';
 import { type Observed, observedSchema, shownLineSchema } from './shown.ts';
 
@@ -73,6 +74,14 @@ const pauses = [
 /** The reason why an application is paused, although there may be changes to apply. */
 export type Pause = s.TypeOf<(typeof pauses)[number]>;
 
+const sourcePositionSchema = s.objectOf('The start of a document in the source.', {
+  id,
+  ...positionSchema.properties,
+  // `main@sha1:<id>`; null: plain files.
+  revision: s.nullable(s.text),
+});
+export type SourcePosition = s.TypeOf<typeof sourcePositionSchema>;
+
 const approvalSchema = s.objectOf('A plan that a guard refused, and that can be approved by its digest.', {
   digest: s.text,
   refusals: s.arrayOf(s.objectOf('The refusal of one guard.', { code: s.text, message: s.text, override: s.text })),
@@ -128,10 +137,12 @@ const applicationSchema = s.objectOf('The status of one application.', {
   resources: s.arrayOf(s.ref<ResourceStatus>('Resource')),
   // null: this process has not observed the application yet.
   observed: s.nullable(s.ref<Observed>('Observed')),
+  // The application first, then its resources.
+  sources: s.arrayOf(s.ref<SourcePosition>('SourcePosition'), { description: 'The position of each document.' }),
 });
 /** The status of an application with the lines that its kinds show. */
 export type ApplicationDetails = s.TypeOf<typeof applicationSchema>;
-export type ApplicationStatus = Omit<ApplicationDetails, 'observed'>;
+export type ApplicationStatus = Omit<ApplicationDetails, 'observed' | 'sources'>;
 
 const orphanSchema = s.objectOf(
   'A resource on record in the ledger, in an application that no manifest of the source refers to any more.',
@@ -244,6 +255,7 @@ export type ControllerEvent = s.TypeOf<typeof eventSchema>;
 export const statusSchemas = {
   Condition: conditionSchema,
   Pause: { description: 'The reason why an application is paused.', oneOf: pauses },
+  SourcePosition: sourcePositionSchema,
   StatusError: statusErrorSchema,
   Approval: approvalSchema,
   PendingWork: pendingSchema,

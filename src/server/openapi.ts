@@ -1,4 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
+import { detailSchemas } from '../model/resource-details.ts';
 import { manualSchemas } from '../model/manual.ts';
 import { monitoringSchemas } from '../model/monitoring.ts';
 import { ledgerSchemas } from '../model/owned.ts';
@@ -42,6 +43,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
 /** `components.schemas` of the document. Objects list every field, so an answer never shows an unexpected one. */
 const schemas: Readonly<Record<string, JsonObject>> = {
   ...statusSchemas,
+  ...detailSchemas,
   ...ledgerSchemas,
   ...manualSchemas,
   ...monitoringSchemas,
@@ -81,6 +83,13 @@ const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/./, 'shop'],
 ];
 
+/** Examples of the other parameters in paths. */
+const PARAMETER_EXAMPLES: Readonly<Record<string, string>> = {
+  kind: 'Component',
+  resource: 'web',
+  intent: '3f9c21a07b54',
+};
+
 const PROBLEM_EXAMPLE = problem(404, 'controller/unknown-application', {
   detail: 'No application is called shop.',
   remedy: 'GET /api/v1/applications lists all applications.',
@@ -102,7 +111,7 @@ function operationOf(route: Route): JsonObject {
     in: 'path',
     required: true,
     schema: { type: 'string' },
-    example: NAME_EXAMPLES.find(([pattern]) => pattern.test(route.path))?.[1] ?? '',
+    example: PARAMETER_EXAMPLES[name] ?? NAME_EXAMPLES.find(([pattern]) => pattern.test(route.path))?.[1] ?? '',
   }));
   const inQuery = Object.entries(query).map(([name, { description, ...schema }]) => ({
     name,

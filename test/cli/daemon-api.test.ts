@@ -89,7 +89,7 @@ test('a real daemon: every answer is what its document says, commands do what th
   const headers = { authorization: `Bearer ${SECRETS.OPS}` };
   for (const { method, path, operationId } of routes) {
     if (method !== 'GET' || operationId === 'streamEvents') continue;
-    const named = path.replace('{name}', 'shop');
+    const named = path.replace('{name}', 'shop').replace('{kind}/{resource}', 'Component/shop-web');
     const response = await fetch(daemon.url + named, { headers });
     const body: unknown = operationId === 'getMetrics' ? await response.text() : await response.json();
     expect(response.status, named).toBe(200);

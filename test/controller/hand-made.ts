@@ -127,6 +127,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     },
     events,
     orphans: () => [],
+    resource: never,
     doubts: never,
     resolve: never,
     retry: never,
@@ -154,7 +155,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     applications: () => api.applicationsNow,
     application: (id) => {
       const found = api.applicationsNow.find((one) => one.id === id);
-      return found && { ...found, observed: null };
+      return found && { ...found, observed: null, sources: [] };
     },
     sync: never,
     pokeSource: never,

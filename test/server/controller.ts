@@ -301,7 +301,7 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
 
   application(id: ResourceId): ApplicationDetails | undefined {
     const found = this.list.find((one) => one.id === id);
-    return found && { ...found, observed: this.observed };
+    return found && { ...found, observed: this.observed, sources: [] };
   }
 
   orphaned: readonly OrphanStatus[] = [];

@@ -2,6 +2,7 @@ import type { Author, ControllerApi, ResolveRequest } from '../../src/controller
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../../src/model/manual.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
+import type { ResourceDetails } from '../../src/model/resource-details.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -39,12 +40,27 @@ function doubt(id: string): Doubt {
   };
 }
 
-type Decisions = Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
+type Decisions = Pick<ControllerApi, 'resource' | 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
 
 /** The part of a hand-made controller that people use to decide about the ledger. */
 export class HandMadeDecisions implements Decisions {
   /** Every word of it that changes something, as it was said. */
   readonly asked: string[] = [];
+
+  async resource(application: ResourceId, id: ResourceId): Promise<ResourceDetails> {
+    const position = { id, file: 'a.yaml', line: 1, column: 1, revision: 'main@sha1:1' };
+    return {
+      id,
+      application,
+      status: null,
+      source: position,
+      observedMs: NOW,
+      fields: [],
+      pending: [],
+      doubts: [doubt('1')],
+      records: [],
+    };
+  }
 
   async doubts(): Promise<readonly Doubt[]> {
     return [doubt('1')];

@@ -147,7 +147,7 @@ test('a list says how many resources are not as they should be; the application 
   const { ask } = await serve();
   const { items } = (await ask('/api/v1/applications?condition=Ready%3DFalse')).body as { items: object[] };
   expect(items[0]).toMatchObject({ resources: { total: 1, notReady: 1, drifted: 1, held: 1 } });
-  expect((await ask('/api/v1/applications/blog')).body).toEqual({ ...troubled('blog'), observed: null });
+  expect((await ask('/api/v1/applications/blog')).body).toEqual({ sources: [], ...troubled('blog'), observed: null });
   const resources = (await ask('/api/v1/resources?condition=Ready!%3DTrue')).body as Listed;
   expect(resources.items.map(({ id }) => id)).toEqual(['Component/blog-web']);
 });

@@ -1,16 +1,43 @@
 import type { ComponentRecord, PortRecord } from './wire.ts';
 import type { Resource } from '../../model/resource.ts';
 import type { ShownLine } from '../../model/shown.ts';
-import { type KindView, resourceLine, resourcesOf, type ViewContext } from '../view.ts';
+import { type KindView, type ManagedValue, resourceLine, resourcesOf, type ViewContext } from '../view.ts';
 import { listComponents, listPorts } from './readings.ts';
 import { isFixedBy } from './identity.ts';
 import type { ComponentLive } from './live.ts';
 import { COMPONENT } from './name.ts';
+import { MANAGED } from './port-diff.ts';
 import type { ComponentSpec } from './spec.ts';
 import { componentKey, portKey } from './steps.ts';
 
 export const componentView: KindView = {
   noun: 'component',
+  fields({ spec }, objects) {
+    const { ports, serviceName } = spec as ComponentSpec;
+    const appliedTo = (isMeant: (key: string) => boolean) =>
+      objects.find(({ naturalKey, state }) => isMeant(naturalKey) && state !== 'gone')?.lastApplied ?? {};
+    const name: readonly ManagedValue[] =
+      serviceName === undefined
+        ? []
+        : [
+            {
+              path: 'serviceName',
+              desired: serviceName,
+              lastApplied: appliedTo((key) => key.startsWith(componentKey('')))['serviceName'],
+            },
+          ];
+    return [
+      ...name,
+      ...ports.flatMap((port): readonly ManagedValue[] => {
+        const applied = appliedTo((key) => key.startsWith('port/') && key.endsWith(`/${port.port}`));
+        return MANAGED.flatMap((field): readonly ManagedValue[] => {
+          const desired = port[field];
+          if (desired === undefined) return [];
+          return [{ path: `ports[${port.port}].${field}`, desired, lastApplied: applied[field] }];
+        });
+      }),
+    ];
+  },
   async lines(context) {
     const { reader } = context;
     const components = await componentsOf(context);

@@ -5,16 +5,39 @@ import type { ShownLine } from '../../model/shown.ts';
 import { componentsOf, keyOfComponent, keyOfPort, portStandIn, type ShownComponent } from '../component/view.ts';
 import type { LedgerView } from '../reconciled.ts';
 import { type KindView, resourceLine, resourcesOf } from '../view.ts';
-import { where } from './asserted.ts';
+import { asserted, where } from './asserted.ts';
+import type { RuleLive } from './live.ts';
 import { GATEWAY_RULE } from './name.ts';
 import type { HttpGatewayRuleSpec } from './spec.ts';
-import { ruleKey } from './steps.ts';
+import { addressOf, ruleKey } from './steps.ts';
 
 type Rule = Resource<HttpGatewayRuleSpec>;
 
 /** Shows rules, from manifests and from the platform, below the port that they publish. */
 export const ruleView: KindView = {
   noun: 'rule',
+  fields(resource, objects) {
+    const spec = resource.spec as HttpGatewayRuleSpec;
+    const row = objects.find(({ state }) => state !== 'gone');
+    const address = row === undefined ? undefined : addressOf(row.naturalKey);
+    return [
+      ...(['domain', 'path', 'port'] as const).map((path) => ({
+        path,
+        desired: spec[path],
+        lastApplied: address?.[path],
+      })),
+      ...asserted(spec).map(({ name, path, read, want }) => ({
+        path,
+        desired: want(spec) ?? null,
+        lastApplied: row?.lastApplied[name],
+        ...(read === undefined ? { isHidden: true } : {}),
+      })),
+    ];
+  },
+  isShown: (live) => {
+    const seen = live as RuleLive;
+    return seen.type === 'observed' && seen.rules.readable;
+  },
   async lines(context) {
     const components = await componentsOf(context);
     const named = Map.groupBy(resourcesOf<HttpGatewayRuleSpec>(GATEWAY_RULE, context), ({ spec }) => spec.component);

@@ -9,7 +9,9 @@ import {
   labelQuery,
   type ListQuery,
   pageQuery,
+  noSuchResource,
   partOf,
+  resourceOf,
 } from './queries.ts';
 
 function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): ApplicationSummary {
@@ -67,6 +69,19 @@ export const applicationRoutes = routesOf({
     query: { ...pageQuery, condition: conditionQuery },
     answers: partOf('Resource'),
     handle: ({ params, query }, { api }) => resourcesPage('resources', [applicationNamed(api, params['name'])], query),
+  },
+  'GET /api/v1/applications/{name}/resources/{kind}/{resource}': {
+    operationId: 'getResource',
+    summary:
+      'Returns one resource: the desired, live and last applied value of each field with its actors, the position of its manifest, pending requests, requests in doubt, and its records in the ledger.',
+    access: 'viewer',
+    answers: { 200: { description: 'The resource.', schema: ref('ResourceDetails') } },
+    handle: async (call, { api }) => {
+      const { id } = applicationNamed(api, call.params['name']);
+      const found = await api.resource(id, resourceOf(call));
+      if (found === undefined) throw noSuchResource(id, resourceOf(call));
+      return json(found);
+    },
   },
   'GET /api/v1/resources': {
     operationId: 'listResources',

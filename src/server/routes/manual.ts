@@ -1,16 +1,10 @@
-import { type ResourceId, resourceId } from '../../model/ids.ts';
 import * as s from '../../model/schema-words.ts';
 import type { Doubt } from '../../model/manual.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { refusal } from '../problem.ts';
-import { type Call, json, routesOf } from '../route.ts';
+import { json, routesOf } from '../route.ts';
 import { reasonSchema } from './commands.ts';
-import { applicationNamed, pageQuery, partOf } from './queries.ts';
-
-/** Returns the resource in the path. */
-export function resourceOf({ params }: Call): ResourceId {
-  return resourceId(params['kind'] ?? '', params['resource'] ?? '');
-}
+import { applicationNamed, pageQuery, partOf, resourceOf } from './queries.ts';
 
 const remoteId = s.string('The id on the platform: http_rule_id of a rule, or the group of an install.', {
   pattern: '^[A-Za-z0-9_-]+$',

@@ -1,10 +1,11 @@
 import type { ControllerApi } from '../../controller/api.ts';
 import { nearest } from '../../manifest/suggest.ts';
+import { type ResourceId, resourceId } from '../../model/ids.ts';
 import { pageSchema } from '../../model/schema-words.ts';
 import type { ApplicationDetails } from '../../model/status.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, type PageQuery } from '../paging.ts';
-import { refusal } from '../problem.ts';
-import type { Route } from '../route.ts';
+import { refusal, type RequestProblem } from '../problem.ts';
+import type { Call, Route } from '../route.ts';
 
 /** Query parameters that all lists share. */
 export const pageQuery = {
@@ -23,6 +24,14 @@ export const applicationQuery = {
   minLength: 1,
   maxLength: 256,
   description: 'Only the application of this name.',
+} as const;
+
+export const resourceQuery = {
+  type: 'string',
+  minLength: 3,
+  maxLength: 512,
+  pattern: '^[A-Za-z]+/[^/]+$',
+  description: 'Only the resource of this id: Component/shop-web.',
 } as const;
 
 export const conditionQuery = {
@@ -47,6 +56,7 @@ export const labelQuery = {
 /** The query of a list, of which each route allows a part. */
 export interface ListQuery extends PageQuery {
   readonly application?: string;
+  readonly resource?: ResourceId;
   readonly condition?: readonly string[];
   readonly label?: readonly string[];
 }
@@ -87,5 +97,27 @@ export function applicationNamed(api: ControllerApi, name: string | undefined): 
   throw refusal(404, 'controller/unknown-application', {
     detail: `No application is called ${name ?? ''}. Nothing was done.`,
     remedy: meant === undefined ? list : `Did you mean ${meant}? ${list}`,
+  });
+}
+
+/** Returns the resource in the path of a request. */
+export function resourceOf({ params }: Pick<Call, 'params'>): ResourceId {
+  return resourceId(params['kind'] ?? '', params['resource'] ?? '');
+}
+
+/** Returns the error for a resource that neither the manifests of an application nor the ledger have. */
+export function noSuchResource(application: ResourceId, resource: ResourceId): RequestProblem {
+  return refusal(404, 'controller/unknown-resource', {
+    detail: `${application} has no resource ${resource}. Nothing was done.`,
+    remedy: 'GET /api/v1/applications/{name}/resources lists its resources.',
+  });
+}
+
+/** Returns the error for a resource that no manifest has, so that its application is not known. */
+export function noApplicationOf(resource: ResourceId): RequestProblem {
+  return refusal(404, 'controller/unknown-resource', {
+    detail: `No manifest of the source has ${resource}.`,
+    remedy:
+      'Name its application too: ?application=NAME. The history of a removed resource stays with its application.',
   });
 }

@@ -228,7 +228,13 @@ export const bannerKind = defineKind<BannerSpec, Live, BannerStep, Seen>({
   order: 40,
   diff,
   withdraw,
-  view: { noun: 'banner', facts: ({ spec }) => `"${(spec as BannerSpec).text}"` },
+  view: {
+    noun: 'banner',
+    facts: ({ spec }) => `"${(spec as BannerSpec).text}"`,
+    fields: ({ spec }, [row]) => [
+      { path: 'text', desired: (spec as BannerSpec).text, lastApplied: row?.lastApplied['text'] },
+    ],
+  },
   exported: ({ live, application, nameFor }): Exported => {
     const found = live.ofKinds?.get('Banner') as Live | undefined;
     if (found?.readable !== true) return { documents: [], left: [], unseen: ['banners: not listed'] };
