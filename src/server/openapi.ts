@@ -85,7 +85,7 @@ const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
 
 /** Examples of the other parameters in paths. */
 const PARAMETER_EXAMPLES: Readonly<Record<string, string>> = {
-  kind: 'Component',
+  kind: 'Kind',
   resource: 'web',
   intent: '3f9c21a07b54',
 };
