@@ -1,14 +1,15 @@
 /**
  * Builds `dist/`: the program as plain JavaScript, one file for start-up and one per command, with every package it
- * needs inside. `dist/portolan.js` is the bin.
+ * needs inside. `dist/portolan.js` is the bin; `dist/dashboard` is for browsers.
  *
  *   [FOLDER]   where to instead of `dist/`; it is emptied first
  */
-import { chmodSync, copyFileSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
 import { chunkGroups } from './chunks.ts';
+import { ensureDashboard } from './dashboard.ts';
 import { leanBuiltins } from './lean-builtins.ts';
 import { slimPackages } from './slim-packages.ts';
 import { compiledValidators } from './validators.ts';
@@ -16,7 +17,13 @@ import { compiledValidators } from './validators.ts';
 const root = fileURLToPath(new URL('..', import.meta.url));
 const dist = process.argv[2] ?? join(root, 'dist');
 
-rmSync(dist, { recursive: true, force: true });
+// The dashboard stays: servers that run from the source read it, and it is replaced only when it has changed.
+mkdirSync(dist, { recursive: true });
+for (const name of readdirSync(dist)) {
+  if (!name.startsWith('dashboard')) rmSync(join(dist, name), { recursive: true, force: true });
+}
+await ensureDashboard();
+if (dist !== join(root, 'dist')) cpSync(join(root, 'dist', 'dashboard'), join(dist, 'dashboard'), { recursive: true });
 const bundle = await rolldown({
   // Packages are found from here, wherever it is started.
   cwd: root,

@@ -10,10 +10,10 @@ import { parseSync } from 'rolldown/utils';
 
 type Files = Iterable<readonly [path: string, text: string]>;
 
-const isCounted = (path: string): boolean => /^src\/(?!sandbox\/).*\.ts$/.test(path);
+const isCounted = (path: string): boolean => /^src\/(?!sandbox\/).*\.tsx?$/.test(path);
 
 function* here(): Files {
-  for (const path of globSync('src/**/*.ts')) yield [path, readFileSync(path, 'utf8')];
+  for (const path of globSync('src/**/*.{ts,tsx}')) yield [path, readFileSync(path, 'utf8')];
 }
 
 function* atCommit(commit: string): Files {

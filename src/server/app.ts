@@ -9,6 +9,7 @@ import fastify, {
 import type { Role } from '../configuration/settings/server-spec.ts';
 import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import { addDashboard, type Dashboard, isForDashboard, sendPage } from './dashboard.ts';
 import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
@@ -24,6 +25,9 @@ export interface Gate {
   identify(authorization: string | undefined): Caller | undefined;
   readonly hostNames: ReadonlySet<string>;
   readonly metricsArePublic: boolean;
+  readonly hasDashboard: boolean;
+  /** The path prefix of a proxy, `/portolan`, or nothing. */
+  readonly basePath: string;
 }
 
 export interface AppOptions {
@@ -38,6 +42,8 @@ export interface AppOptions {
   /** Aborted when the server closes. */
   readonly signal: AbortSignal;
   readonly tls: { readonly cert: string; readonly key: string } | undefined;
+  /** undefined: it was not built. */
+  readonly dashboard: Dashboard | undefined;
 }
 
 declare module 'fastify' {
@@ -46,6 +52,8 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     readonly route?: Route;
+    /** A page of the dashboard, or a file of it. */
+    readonly isPage?: boolean;
   }
 }
 
@@ -64,7 +72,10 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   app.setErrorHandler((error, request, reply) => fail(error, request, reply, options));
   // The hook below runs first, so a caller without a token does not learn which routes exist.
-  app.setNotFoundHandler((_, reply) => sendProblem(reply, refusals.noSuchRoute, options));
+  app.setNotFoundHandler((request, reply) => {
+    if (request.caller === undefined) return sendPage(options.dashboard, 404, request, reply, options.gate().basePath);
+    return sendProblem(reply, refusals.noSuchRoute, options);
+  });
   const logRefusal = createRefusalLog(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
@@ -81,10 +92,11 @@ export function createApp(options: AppOptions): FastifyInstance {
     for (const route of options.routes) if (route.body?.type === 'bytes') addRoute(signed, route, options);
   });
   for (const route of options.routes) if (route.body?.type !== 'bytes') addRoute(app, route, options);
+  addDashboard(app, options.dashboard, () => options.gate().basePath);
   return app;
 }
 
-function serverOptions({ services: { limits }, tls }: AppOptions): FastifyServerOptions {
+function serverOptions({ services: { limits }, tls, gate }: AppOptions): FastifyServerOptions {
   const http = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
@@ -100,6 +112,7 @@ function serverOptions({ services: { limits }, tls }: AppOptions): FastifyServer
     connectionTimeout: limits.idleSocketMs,
     keepAliveTimeout: limits.keepAliveMs,
     exposeHeadRoutes: false,
+    rewriteUrl: ({ url = '/' }) => withoutPrefix(url, gate().basePath),
     trustProxy: false,
     onProtoPoisoning: 'error',
     onConstructorPoisoning: 'error',
@@ -110,6 +123,13 @@ function serverOptions({ services: { limits }, tls }: AppOptions): FastifyServer
     clientErrorHandler: refusals.clientError,
     ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),
   } as FastifyServerOptions;
+}
+
+/** Returns the address without the path prefix, which some proxies keep and others strip. */
+function withoutPrefix(url: string, prefix: string): string {
+  if (prefix === '' || !url.startsWith(prefix)) return url;
+  const rest = url.slice(prefix.length);
+  return rest.startsWith('/') ? rest : /^(?:\?|$)/.test(rest) ? `/${rest}` : url;
 }
 
 interface RouteValidator {
@@ -168,11 +188,12 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 
 /** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
 function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefusal: (from: string) => void): void {
-  const { identify, hostNames, metricsArePublic } = gate();
+  const { identify, hostNames, metricsArePublic, hasDashboard } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
   if (hosts > 1) throw refusals.twoHosts();
   if (!isKnownHost(request.headers.host, hostNames)) throw refusals.wrongHost();
+  if (hasDashboard && isForDashboard(request)) return;
   const route = request.routeOptions.config.route;
   // An unknown route needs a viewer, so strangers cannot find out which routes exist.
   const wanted: Role | undefined = route === undefined ? 'viewer' : requiredRole(route.access, metricsArePublic);

@@ -1,12 +1,6 @@
 import type { ControllerApi } from '../controller/api.ts';
+import type { Page } from '../model/page.ts';
 import { type RequestProblem, refusal } from './problem.ts';
-
-/** One page of a list, and the cursor of the next page. */
-export interface Page<Item> {
-  readonly items: readonly Item[];
-  /** Cursor of the next page; null on the last page. */
-  readonly nextCursor: string | null;
-}
 
 export interface PageQuery {
   readonly limit: number;

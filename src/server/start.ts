@@ -9,6 +9,7 @@ import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import { createApp, type Gate } from './app.ts';
 import { limitConnections } from './connections.ts';
+import { type Dashboard, loadDashboard } from './dashboard.ts';
 import { watchHealth } from './health.ts';
 import { isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
@@ -36,6 +37,8 @@ export interface ServerOptions {
   /** Masks secrets that reached an answer by mistake. */
   readonly redact: (text: string) => string;
   readonly limits?: Partial<ServerLimits>;
+  /** Folder of the built dashboard. Absent: none is served. */
+  readonly dashboardFolder?: string;
 }
 
 export interface RunningServer {
@@ -57,11 +60,12 @@ export interface RunningServer {
  * `give-up` when the address is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { api, settings, openSecret, log, metrics, clock, redact, traffic, processFacts } = options;
+  const { api, settings, openSecret, log, metrics, clock, redact, traffic, processFacts, dashboardFolder } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const stop = new AbortController();
   const address = parseListen(settings.listen);
-  let gate = openGate(settings, openSecret);
+  const openGateOf = (from: ServerSettings): Gate => openGate(from, openSecret, dashboardFolder !== undefined);
+  let gate = openGateOf(settings);
   checkExposure(address, settings, log);
   const pace = createPace(clock, limits);
   const streams = createStreams({ api, clock, limits, pace, redact }, settings.maxStreams);
@@ -92,6 +96,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
     redact,
     signal: stop.signal,
     tls: readTls(settings),
+    dashboard: openDashboard(dashboardFolder, log),
   });
   const connections = limitConnections(app.server, limits, settings);
   await listen(app, address, settings, stop);
@@ -101,7 +106,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url,
     reload: (next) => {
-      const nextGate = openGate(next, openSecret);
+      const nextGate = openGateOf(next);
       const tls = readTls(next);
       webhooks.reload(next.webhooks);
       gate = nextGate;
@@ -138,11 +143,23 @@ async function listen(
   }
 }
 
-function openGate(settings: ServerSettings, openSecret: OpenSecret): Gate {
+/** Reads the dashboard, also when it is off: a reload may switch it on. */
+function openDashboard(folder: string | undefined, log: Log): Dashboard | undefined {
+  if (folder === undefined) return undefined;
+  const dashboard = loadDashboard(folder);
+  if (dashboard === undefined)
+    log.warn('server: the dashboard was not built, so its pages are missing (npm run build)', { folder });
+  return dashboard;
+}
+
+function openGate(settings: ServerSettings, openSecret: OpenSecret, hasDashboard: boolean): Gate {
   return {
     identify: createIdentifier(settings.tokens, openSecret),
     hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
+    // Without a token, there is nobody who could sign in.
+    hasDashboard: hasDashboard && (settings.dashboard ?? settings.tokens.length > 0),
+    basePath: settings.basePath ?? '',
   };
 }
 

@@ -77,7 +77,7 @@ function build(builds: string, place: string): void {
 function digestOfSources(): string {
   const digest = createHash('sha256');
   const sources = readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.(?:tsx?|css|html|svg|json)$/.test(name))
     .map((name) => join('src', name));
   const scripts = readdirSync(join(root, '.config')).map((name) => join('.config', name));
   for (const name of [...sources, ...scripts, 'package.json', 'package-lock.json', 'tsconfig.json'].sort()) {

@@ -56,7 +56,7 @@ function texts(): ReadonlyMap<string, string> {
   const folders = ['src', 'docs', 'examples'].filter((folder) => existsSync(join(root, folder)));
   const paths = folders.flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8', withFileTypes: true })
-      .filter((entry) => entry.isFile() && (folder !== 'src' || /\.(?:ts|md|json)$/.test(entry.name)))
+      .filter((entry) => entry.isFile() && (folder !== 'src' || /\.(?:tsx?|css|html|md|json)$/.test(entry.name)))
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/')),
   );
   return new Map([...PAGES, ...paths].map((path) => [path, readFileSync(join(root, path), 'utf8')]));

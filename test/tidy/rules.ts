@@ -162,6 +162,10 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   },
   'src/server/hosts.ts': { uses: ['network'], reason: 'tells addresses from names; opens nothing' },
   'src/server/metrics-process.ts': { uses: ['clock'], reason: 'asks the loop of this process how busy it was' },
+  'src/server/dashboard.ts': {
+    uses: ['files'],
+    reason: 'reads the files of the dashboard, which the HTTP API serves',
+  },
   'src/server/start.ts': { uses: ['files'], reason: 'reads the certificate of the server' },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits, and fetches them' },
   'src/source/watcher.ts': { uses: ['files'], reason: 'hears of changed refs and files' },

@@ -11,7 +11,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 function projectFiles(): Map<string, string> {
   const paths = ['src', 'test', '.config'].flatMap((folder) =>
     readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /\.tsx?$/.test(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`),
   );
   return new Map(paths.map((path) => [path, readFileSync(join(root, path), 'utf8')]));

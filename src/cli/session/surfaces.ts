@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type ControllerApi, joinObservers } from '../../controller/api.ts';
 import { startNotifications } from '../../controller/notifications/notifications.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
@@ -112,6 +113,8 @@ export async function openSurfaces({ api, source, settings, observation, log, su
       node: surroundings.runtimeVersions.node,
       ...surroundings.usage(),
     }),
+    // The same place for a run from the source and for the package.
+    dashboardFolder: join(surroundings.packageRoot, 'dist', 'dashboard'),
   });
   return {
     /** Address on which the API listens. */

@@ -83,6 +83,9 @@ export const serverSchema = section('The HTTP API of the daemon.', {
   metrics: section('The metrics at /metrics.', {
     public: boolean('Whether they can be read without a token.', { default: false }),
   }),
+  'dashboard?': boolean(
+    'Whether the server has the dashboard, the web pages for browsers. Absent: if there is a way to sign in (tokens).',
+  ),
   maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
   connectionsPerAddress: integer(
     'Maximum number of connections of one address. A further connection replaces the oldest one without a complete request. The default is a quarter of the 1024 connections of the server, so that one address cannot use all.',

@@ -1,0 +1,14 @@
+import type { Page } from '../model/page.ts';
+import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
+
+/** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
+export interface Answers {
+  '/api/v1/status': ControllerStatus;
+  '/api/v1/events': Page<ControllerEvent> & { readonly position: string };
+}
+
+/** Answers to commands by path. */
+export interface Commands {
+  '/api/v1/session': unknown;
+  '/api/v1/session/end': unknown;
+}

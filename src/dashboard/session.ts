@@ -1,0 +1,29 @@
+import { ApiError, read } from './api.ts';
+import { sleep } from './clock.ts';
+import { startAfter } from './live.ts';
+import { access, signedIn } from './sign-in-state.ts';
+
+const RETRY_MS = 2_000;
+
+/**
+ * Checks that the API lets us in, and remembers the position of the newest event before any page loads its data. Events after that
+ * position reach the page later, so none is missed.
+ * @throws ApiError.
+ */
+export async function signIn(): Promise<void> {
+  const { position } = await read('/api/v1/events', { query: { limit: 1 } });
+  startAfter(position);
+  signedIn();
+}
+
+/** As `signIn`, when the page starts: retries until there is an answer. */
+export async function startSession(): Promise<void> {
+  while (access.value === 'unknown') {
+    try {
+      await signIn();
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error;
+      if (error.problem.status !== 401) await sleep(RETRY_MS, new AbortController().signal);
+    }
+  }
+}
