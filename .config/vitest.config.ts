@@ -10,7 +10,7 @@ const long = process.env.PORTOLAN_TEST_LONG === '1';
 const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
-  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|conformance|installation|hardship|export|completion)|\/ledger\/processes|\/port-transitions|\/test\/(?:readme|redteam)\//;
+  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|conformance|installation|hardship|export|completion)|\/ledger\/processes|\/port-transitions|\/test\/(?:dashboard|readme|redteam)\//;
 
 /**
  * Folders whose files share worker processes. In a process of its own, each file would import the same modules again: a third
@@ -34,6 +34,8 @@ const SHARED = [
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 /** It mocks a module of Node, which works only while nothing has imported that module. */
 const MOCKS = 'test/controller/resolve-receiver.test.ts';
+/** They share one Chromium, and one build of the dashboard. */
+const BROWSER = ['test/dashboard/**/*.test.ts'];
 const excluded = long ? [] : ['test/**/*.long.test.ts'];
 
 class SlowFirst extends BaseSequencer {
@@ -50,7 +52,20 @@ export default defineConfig({
     projects: [
       { extends: true, test: { name: 'shared', isolate: false, include: SHARED, exclude: [...excluded, MOCKS] } },
       { extends: true, test: { name: 'mocks', include: [MOCKS] } },
-      { extends: true, test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...excluded, ...SHARED] } },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          isolate: false,
+          include: BROWSER,
+          exclude: excluded,
+          globalSetup: ['test/dashboard/set-up.ts'],
+        },
+      },
+      {
+        extends: true,
+        test: { name: 'alone', include: ['test/**/*.test.ts'], exclude: [...excluded, ...SHARED, ...BROWSER] },
+      },
     ],
     pool: 'forks',
     // Half of the slow ones wait for other processes: two more workers use what they leave idle of two cores.

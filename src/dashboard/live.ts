@@ -53,7 +53,7 @@ let channel: BroadcastChannel | undefined;
 let isHolder = false;
 let retryNow: (() => void) | undefined;
 
-/** Starts to follow the events. Call it once. */
+/** Begins to receive events. Call it once. */
 export function startLive(): void {
   channel = new BroadcastChannel(NAME);
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => receive(data));

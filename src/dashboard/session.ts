@@ -16,7 +16,7 @@ export async function signIn(): Promise<void> {
   signedIn();
 }
 
-/** As `signIn`, when the page starts: retries until there is an answer. */
+/** Does the same when the page starts, and retries until there is an answer. */
 export async function startSession(): Promise<void> {
   while (access.value === 'unknown') {
     try {

@@ -92,7 +92,7 @@ export function createApp(options: AppOptions): FastifyInstance {
     for (const route of options.routes) if (route.body?.type === 'bytes') addRoute(signed, route, options);
   });
   for (const route of options.routes) if (route.body?.type !== 'bytes') addRoute(app, route, options);
-  addDashboard(app, options.dashboard, () => options.gate().basePath);
+  addDashboard(app, options.dashboard, options.gate);
   return app;
 }
 

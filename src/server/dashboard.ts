@@ -85,14 +85,28 @@ function acceptsHtml(accept: string | undefined): boolean {
   return /(?:^|,)\s*text\/html\b/i.test(accept ?? '');
 }
 
-/** Adds the pages and files of the dashboard. @param basePath returns the path prefix of a proxy, or nothing. */
-export function addDashboard(app: FastifyInstance, dashboard: Dashboard | undefined, basePath: () => string): void {
+interface DashboardGate {
+  readonly hasDashboard: boolean;
+  /** The path prefix of a proxy, `/portolan`, or nothing. */
+  readonly basePath: string;
+}
+
+/** Adds the pages and files of the dashboard. @param gate returns whether they exist now, because a reload can change it. */
+export function addDashboard(
+  app: FastifyInstance,
+  dashboard: Dashboard | undefined,
+  gate: () => DashboardGate,
+): void {
   for (const url of PAGE_PATHS) {
     app.route({
       method: METHODS,
       url,
       config: { isPage: true },
-      handler: (request, reply) => sendPage(dashboard, 200, request, reply, basePath()),
+      handler: async (request, reply) => {
+        const { hasDashboard, basePath } = gate();
+        if (!hasDashboard) return reply.callNotFound();
+        return sendPage(dashboard, 200, request, reply, basePath);
+      },
     });
   }
   app.route<{ Params: { '*': string } }>({
@@ -100,6 +114,7 @@ export function addDashboard(app: FastifyInstance, dashboard: Dashboard | undefi
     url: '/assets/*',
     config: { isPage: true },
     handler: async (request, reply) => {
+      if (!gate().hasDashboard) return reply.callNotFound();
       const asset = dashboard?.assets.get(request.params['*']);
       if (asset === undefined)
         return reply.code(404).type('text/plain; charset=utf-8').send('The file does not exist.\n');

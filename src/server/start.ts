@@ -157,9 +157,9 @@ function openGate(settings: ServerSettings, openSecret: OpenSecret, hasDashboard
     identify: createIdentifier(settings.tokens, openSecret),
     hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
-    // Without a token, there is nobody who could sign in.
-    hasDashboard: hasDashboard && (settings.dashboard ?? settings.tokens.length > 0),
-    basePath: settings.basePath ?? '',
+    // Without a token or a provider, no user could sign in.
+    hasDashboard: hasDashboard && (settings.dashboard ?? (settings.tokens.length > 0 || settings.oidc !== undefined)),
+    basePath: settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/$/, ''),
   };
 }
 

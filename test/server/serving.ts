@@ -46,6 +46,7 @@ export interface ServingOptions {
   readonly settings?: Partial<ServerSettings>;
   readonly limits?: Partial<ServerLimits>;
   readonly clock?: Clock;
+  readonly dashboardFolder?: string;
 }
 
 /** As `startServing`; closed at the end of the test. */
@@ -82,6 +83,7 @@ export async function startServing(options: ServingOptions = {}): Promise<Servin
     clock: options.clock ?? systemClock,
     redact: (text) => text.replaceAll('canary-canary', '[secret]'),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    ...(options.dashboardFolder === undefined ? {} : { dashboardFolder: options.dashboardFolder }),
   });
   return {
     ...server,

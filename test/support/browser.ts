@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import chromium from '@sparticuz/chromium';
-import { type Browser, chromium as launcher } from 'playwright-core';
+import { type Browser, type BrowserServer, chromium as launcher, type LaunchOptions } from 'playwright-core';
 import packageFile from '../../package.json' with { type: 'json' };
 
 /** Flags for small machines that would make it forgive, or fall over with the first page that is closed. */
@@ -18,11 +18,20 @@ const LAX: ReadonlySet<string> = new Set([
  * wants to look at a page fails: a page that nobody has seen is not tested.
  */
 export async function openBrowser(): Promise<Browser> {
+  return launcher.launch(await launchOptions());
+}
+
+/** The same, for several processes, each of which connects to it. */
+export async function serveBrowser(): Promise<BrowserServer> {
+  return launcher.launchServer(await launchOptions());
+}
+
+async function launchOptions(): Promise<LaunchOptions> {
   const isBundled = process.platform === 'linux' && process.arch === 'x64';
-  return launcher.launch({
+  return {
     ...(isBundled ? { executablePath: await unpacked() } : { channel: 'chrome' }),
     args: [...chromium.args.filter((flag) => !LAX.has(flag)), '--no-sandbox', '--disable-background-networking'],
-  });
+  };
 }
 
 /**

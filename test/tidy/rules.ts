@@ -177,6 +177,9 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/source/mirror.ts': { uses: ['files'], reason: 'keeps the repository that is fetched' },
   'src/source/folder-scan.ts': { uses: ['files'], reason: 'sees whether plain files hold still' },
   'src/source/checkout.ts': { uses: ['files'], reason: 'finds the git repository that a path belongs to' },
+  'src/dashboard/api.ts': { uses: ['network'], reason: 'sends the requests of the dashboard from a browser' },
+  'src/dashboard/clock.ts': { uses: ['clock'], reason: 'the one clock of the dashboard in a browser' },
+  'src/dashboard/live.ts': { uses: ['chance'], reason: 'browsers that lost a controller do not all return at once' },
   'src/cli/commands/conformance/proxy.ts': { uses: ['network'], reason: 'the proxy that loses answers is a server' },
   'src/cli/server/client.ts': { uses: ['network'], reason: 'asks a running controller' },
   'src/cli/session/files.ts': {

@@ -84,7 +84,7 @@ export const serverSchema = section('The HTTP API of the daemon.', {
     public: boolean('Whether they can be read without a token.', { default: false }),
   }),
   'dashboard?': boolean(
-    'Whether the server has the dashboard, the web pages for browsers. Absent: if there is a way to sign in (tokens).',
+    'Whether the server has the dashboard, the web pages for browsers. Absent: if there is a way to sign in (tokens or oidc).',
   ),
   maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
   connectionsPerAddress: integer(

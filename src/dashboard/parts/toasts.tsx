@@ -40,20 +40,22 @@ export function Toasts() {
       <p class="hidden" role="status" aria-live="polite">
         {spoken}
       </p>
-      <ul class="toasts" aria-label="Messages">
-        {toasts.value.map(({ id, tone, text, remedy }) => (
-          <li key={id} class={`toast ${tone}`}>
-            <Icon name={tone === 'good' ? 'check' : 'alert'} />
-            <div>
-              <p>{text}</p>
-              {remedy === undefined ? null : <p class="remedy">{remedy}</p>}
-            </div>
-            <button type="button" class="plain" aria-label="Close this message" onClick={() => close(id)}>
-              <Icon name="cross" />
-            </button>
-          </li>
-        ))}
-      </ul>
+      <section aria-label="Messages">
+        <ul class="toasts">
+          {toasts.value.map(({ id, tone, text, remedy }) => (
+            <li key={id} class={`toast ${tone}`}>
+              <Icon name={tone === 'good' ? 'check' : 'alert'} />
+              <div>
+                <p>{text}</p>
+                {remedy === undefined ? null : <p class="remedy">{remedy}</p>}
+              </div>
+              <button type="button" class="plain" aria-label="Close this message" onClick={() => close(id)}>
+                <Icon name="cross" />
+              </button>
+            </li>
+          ))}
+        </ul>
+      </section>
     </>
   );
 }

@@ -1,0 +1,103 @@
+import { mkdirSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { expect, inject, onTestFinished } from 'vitest';
+import { projectRoot } from '../cli/running.ts';
+import { TOKENS, type User } from './world.ts';
+
+let browser: Promise<Browser> | undefined;
+
+/** The one Chromium of all browser tests. */
+function openBrowser(): Promise<Browser> {
+  browser ??= chromium.connect(inject('browser'));
+  return browser;
+}
+
+export interface VisitOptions {
+  /** Default: admin. null: signed out. */
+  readonly as?: User | null;
+  readonly width?: number;
+  readonly theme?: 'light' | 'dark';
+  readonly context?: BrowserContextOptions;
+  /** Messages of the console that the test provokes, for example of a refused request. */
+  readonly expects?: RegExp;
+}
+
+/**
+ * Opens a page of the dashboard in a browser of its own, signed in. The test fails on any message of the console, which includes
+ * violations of the policy, and on any error of a script.
+ */
+export async function visit(url: string, path: string, options: VisitOptions = {}): Promise<Page> {
+  const { as = 'admin', width = 1280, theme = 'light', expects } = options;
+  const context = await (await openBrowser()).newContext({
+    baseURL: url,
+    viewport: { width, height: 900 },
+    colorScheme: theme,
+    timezoneId: 'UTC',
+    locale: 'en-GB',
+    // Until there are sessions, the token is in the header.
+    ...(as === null ? {} : { extraHTTPHeaders: { authorization: `Bearer ${TOKENS[as]}` } }),
+    ...options.context,
+  });
+  const faults: string[] = [];
+  const note = (text: string): void => {
+    if (expects?.test(text) !== true) faults.push(text);
+  };
+  context.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+  });
+  context.on('weberror', (error) => note(error.error().message));
+  onTestFinished(async () => {
+    await context.close();
+    expect(faults, 'messages of the console and errors of scripts').toEqual([]);
+  });
+  const page = await context.newPage();
+  await page.goto(path);
+  return page;
+}
+
+/** Waits until a page shows its content. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByRole('heading', { level: 1 }).waitFor();
+  await expect.poll(() => page.locator('.loading').count()).toBe(0);
+}
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+interface AxeViolation {
+  readonly id: string;
+  readonly help: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary?: string }[];
+}
+
+/** Returns the violations of the rules for accessibility. The checker runs through the protocol, as the policy permits no script. */
+export async function axeViolations(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  await session.send('Runtime.evaluate', { expression: axeSource });
+  const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+    expression: 'axe.run(document).then(({ violations }) => JSON.stringify(violations))',
+    awaitPromise: true,
+    returnByValue: true,
+  });
+  await session.detach();
+  expect(exceptionDetails).toBeUndefined();
+  const found = JSON.parse(String(result.value)) as readonly AxeViolation[];
+  return found.flatMap(({ id, help, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${help}: ${html} ${failureSummary ?? ''}`),
+  );
+}
+
+/** Number of pixels by which a page is wider than its window. */
+export async function overflow(page: Page): Promise<number> {
+  return page.evaluate<number>('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+}
+
+/** Where screenshots are, for people to look at. */
+export const screenshots = join(projectRoot, '.vitest', 'screenshots');
+
+/** Writes a picture of the whole page: `overview-dark-360.png`. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  mkdirSync(screenshots, { recursive: true });
+  await page.screenshot({ path: join(screenshots, `${name}.png`), fullPage: true, animations: 'disabled' });
+}

@@ -1,0 +1,189 @@
+import { execFileSync } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { expect } from 'vitest';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { collectingTerminal, projectRoot, type Run, runHere } from '../cli/running.ts';
+
+/** Tokens of the world, by the name of their owner. */
+export const TOKENS = {
+  viewer: 'viewer-viewer-viewer-1',
+  operator: 'operator-operator-oper-1',
+  admin: 'admin-admin-admin-admin-1',
+} as const;
+
+export type User = keyof typeof TOKENS;
+
+export interface WorldOptions {
+  /** Manifests by file name; by default a copy of `examples/shop` and `examples/blog`. */
+  readonly manifests?: Readonly<Record<string, string>>;
+  readonly sandbox?: Partial<SandboxOptions>;
+  /** Lines of `spec` of Settings beside `server`, each with two spaces at its beginning. */
+  readonly settings?: string;
+  /** Lines of `spec.server` beside `listen` and `tokens`, each with four spaces at its beginning. */
+  readonly server?: string;
+}
+
+/** A sandbox, a git checkout and a controller that follows it, all real. */
+export interface World {
+  readonly url: string;
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  /** What the controller logged. */
+  log(): string;
+  /** Writes files (undefined removes one) and commits them. @returns the id of the commit. */
+  commit(files: Readonly<Record<string, string | undefined>>, message?: string): string;
+  /** Runs a command against the controller. */
+  portolan(args: readonly string[], user?: User): Promise<Run>;
+  /** Reads from the API. */
+  api<T>(path: string, init?: RequestInit & { readonly user?: User }): Promise<T>;
+  /** As SIGTERM does. */
+  stop(): Promise<void>;
+  /** Starts the controller again on the same address. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens a world. The caller closes it: `afterAll(() => world.close())`. */
+export async function openWorld(options: WorldOptions = {}): Promise<World> {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-world-'));
+  const checkout = join(folder, 'checkout');
+  const sandbox = await startSandbox({ clock: systemClock, random: systemRandom, ...options.sandbox });
+  const commit = createCheckout(checkout, options.manifests);
+  const config = join(folder, 'portolan.yaml');
+  const configure = (listen: string): void => writeFileSync(config, configuration(sandbox.url, listen, options));
+  configure('127.0.0.1:0');
+  let running: Running | undefined = await startController(folder, config);
+  const { url } = running;
+  const stop = async (): Promise<void> => {
+    await running?.stop();
+    running = undefined;
+  };
+  return {
+    url,
+    folder,
+    sandbox,
+    log: () => running?.log() ?? '',
+    commit,
+    portolan: (args, user = 'admin') =>
+      runHere([...args, '--server', url], { env: { PORTOLAN_SERVER_TOKEN: TOKENS[user] } }),
+    api: async <T>(path: string, { user = 'admin', ...init }: RequestInit & { readonly user?: User } = {}) => {
+      const headers = { authorization: `Bearer ${TOKENS[user]}`, 'content-type': 'application/json', ...init.headers };
+      const response = await fetch(url + path, { ...init, headers });
+      const text = await response.text();
+      expect(response.ok, `${path}: ${response.status} ${text}`).toBe(true);
+      return (text === '' ? undefined : JSON.parse(text)) as T;
+    },
+    stop,
+    start: async () => {
+      configure(new URL(url).host);
+      running = await startController(folder, config);
+    },
+    close: async () => {
+      await stop();
+      await sandbox.close();
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+function createCheckout(checkout: string, manifests: WorldOptions['manifests']): World['commit'] {
+  mkdirSync(checkout);
+  const git = (...args: readonly string[]): string =>
+    execFileSync('git', ['-C', checkout, '-c', 'user.name=Ann', '-c', 'user.email=ann@example.com', ...args], {
+      encoding: 'utf8',
+      env: { ...process.env, GIT_CONFIG_GLOBAL: '/dev/null', GIT_CONFIG_NOSYSTEM: '1' },
+    }).trim();
+  const write = (name: string, text: string | undefined): void => {
+    const file = join(checkout, name);
+    mkdirSync(dirname(file), { recursive: true });
+    if (text === undefined) rmSync(file);
+    else writeFileSync(file, text);
+  };
+  git('init', '--quiet', '--initial-branch', 'main');
+  if (manifests === undefined) {
+    for (const name of ['shop', 'blog'])
+      cpSync(join(projectRoot, 'examples', name), join(checkout, name), { recursive: true });
+  } else for (const [name, text] of Object.entries(manifests)) write(name, text);
+  const commit: World['commit'] = (files, message = 'Change manifests') => {
+    for (const [name, text] of Object.entries(files)) write(name, text);
+    git('add', '--all');
+    git('commit', '--quiet', '--allow-empty', '--message', message);
+    return git('rev-parse', 'HEAD');
+  };
+  commit({}, 'Add manifests');
+  return commit;
+}
+
+interface Running {
+  readonly url: string;
+  log(): string;
+  stop(): Promise<void>;
+}
+
+/** `portolan run` in this process, when it listens. */
+async function startController(folder: string, config: string): Promise<Running> {
+  const stop = new AbortController();
+  const { terminal, text } = collectingTerminal();
+  const source = ['--config', config, '-f', join(folder, 'checkout'), '--ledger', join(folder, 'portolan.db')];
+  const ended = runHere(['run', ...source, '--log-level', 'debug'], {
+    terminal,
+    env: {
+      PORTOLAN_TOKEN: 'sandbox-token',
+      STORE_ACCESS_KEY: 'demo-store-key',
+      ...Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [name.toUpperCase(), token])),
+    },
+    clock: systemClock,
+    signal: stop.signal,
+  });
+  let code: number | undefined;
+  void ended.then((run) => {
+    code = run.code;
+  });
+  const address = (): string | undefined => /listening +url=(\S+)/.exec(text.err)?.[1];
+  while (address() === undefined) {
+    if (code !== undefined) throw new Error(`the controller ended with ${code}: ${text.err}`);
+    await systemClock.sleep(20);
+  }
+  return {
+    url: address() ?? '',
+    log: () => text.err,
+    stop: async () => {
+      stop.abort();
+      await ended;
+    },
+  };
+}
+
+function configuration(url: string, listen: string, { settings = '', server = '' }: WorldOptions): string {
+  const tokens = (Object.keys(TOKENS) as User[]).map(
+    (name) => `      - { name: ${name}, role: ${name}, value: { env: ${name.toUpperCase()} } }`,
+  );
+  return `apiVersion: portolan/v1
+kind: Platform
+metadata: { name: default }
+spec:
+  url: ${url}
+  auth: { header: Authorization, value: { env: PORTOLAN_TOKEN } }
+  limits: { requestsPerSecond: 1000 }
+---
+apiVersion: portolan/v1
+kind: Store
+metadata: { name: main }
+spec: { url: "${demo.storeUrl}", domain: ${demo.storeDomain}, type: ${demo.storeType}, accessKey: { env: STORE_ACCESS_KEY } }
+---
+apiVersion: portolan/v1
+kind: Settings
+spec:
+${settings}
+  server:
+    listen: ${listen}
+    tokens:
+${tokens.join('\n')}
+${server}
+`;
+}
