@@ -66,6 +66,7 @@ export async function buildDashboard(folder: string): Promise<readonly string[]>
     root: source,
     // Relative, because the server may be behind a path prefix.
     base: './',
+    logLevel: 'warn',
     customLogger: strictLogger(),
     publicDir: false,
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },

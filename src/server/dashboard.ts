@@ -92,11 +92,7 @@ interface DashboardGate {
 }
 
 /** Adds the pages and files of the dashboard. @param gate returns whether they exist now, because a reload can change it. */
-export function addDashboard(
-  app: FastifyInstance,
-  dashboard: Dashboard | undefined,
-  gate: () => DashboardGate,
-): void {
+export function addDashboard(app: FastifyInstance, dashboard: Dashboard | undefined, gate: () => DashboardGate): void {
   for (const url of PAGE_PATHS) {
     app.route({
       method: METHODS,
