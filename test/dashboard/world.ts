@@ -28,6 +28,12 @@ export interface WorldOptions {
   readonly server?: string;
 }
 
+export interface ApiRequest {
+  readonly user?: User;
+  readonly method?: 'GET' | 'POST';
+  readonly body?: string;
+}
+
 /** A sandbox, a git checkout and a controller that follows it, all real. */
 export interface World {
   readonly url: string;
@@ -40,7 +46,7 @@ export interface World {
   /** Runs a command against the controller. */
   portolan(args: readonly string[], user?: User): Promise<Run>;
   /** Reads from the API. */
-  api<T>(path: string, init?: RequestInit & { readonly user?: User }): Promise<T>;
+  api<T>(path: string, request?: ApiRequest): Promise<T>;
   /** As SIGTERM does. */
   stop(): Promise<void>;
   /** Starts the controller again on the same address. */
@@ -71,8 +77,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     commit,
     portolan: (args, user = 'admin') =>
       runHere([...args, '--server', url], { env: { PORTOLAN_SERVER_TOKEN: TOKENS[user] } }),
-    api: async <T>(path: string, { user = 'admin', ...init }: RequestInit & { readonly user?: User } = {}) => {
-      const headers = { authorization: `Bearer ${TOKENS[user]}`, 'content-type': 'application/json', ...init.headers };
+    api: async <T>(path: string, { user = 'admin', ...init }: ApiRequest = {}) => {
+      const headers = { authorization: `Bearer ${TOKENS[user]}`, 'content-type': 'application/json' };
       const response = await fetch(url + path, { ...init, headers });
       const text = await response.text();
       expect(response.ok, `${path}: ${response.status} ${text}`).toBe(true);
