@@ -1,0 +1,55 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { expect, test } from 'vitest';
+import { LISTEN_DEFAULT } from '../../src/configuration/settings/server-spec.ts';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
+import { EXIT_MEANINGS } from '../../src/cli/session/exit-codes.ts';
+import { BUDGET_MS } from '../../src/plan/budget.ts';
+import { shareLimits } from '../../src/plan/guard.ts';
+
+const root = resolve(import.meta.dirname, '../..');
+/** Sentences may be wrapped anywhere. */
+const page = (path: string): string => readFileSync(join(root, path), 'utf8').replaceAll(/\s+/g, ' ');
+const minutes = (ms: number): string => `${ms / 60_000} minutes`;
+const percent = (share: number): string => `${share * 100} %`;
+
+test('the numbers of the README are the defaults of the program', () => {
+  const { controller, prune, settle } = defaultSettings();
+  const readme = page('README.md');
+  const claims = [
+    `**${LISTEN_DEFAULT}**`.replaceAll('**', '`'),
+    `all applications every ${minutes(controller.resyncIntervalMs)} (\`resyncInterval\`)`,
+    `missing for ${minutes(controller.pruneAfterMs)} (\`pruneAfter\`)`,
+    `${settle.targetStateMs / 1000} seconds for a change or a deletion, ${minutes(settle.creationMs)} for a creation, ${minutes(settle.installMs)} for an install`,
+    `removes more than ${prune.maxObjects} objects`,
+    `changes or removes more than ${percent(shareLimits(prune.maxShare).maxShare)} of an application`,
+    `In ${BUDGET_MS / 3_600_000} hours, one source may remove`,
+    `at most ${prune.dailyObjects} objects or ${percent(prune.dailyShare)} on one platform`,
+  ];
+  expect(claims.filter((claim) => !readme.includes(claim))).toEqual([]);
+});
+
+test('the table of exit codes has every code and no other', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const section = readme.slice(
+    readme.indexOf('## Exit codes'),
+    readme.indexOf('\n## ', readme.indexOf('## Exit codes') + 4),
+  );
+  const listed = [...section.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code]) => Number(code));
+  expect(listed).toEqual(Object.keys(EXIT_MEANINGS).map(Number));
+});
+
+test.for(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'src/ledger/README.md'])(
+  'files and folders that %s names exist',
+  (path) => {
+    // The build makes `dist/`.
+    const files = `dist/\n${execFileSync('git', ['ls-files'], { cwd: root, encoding: 'utf8' })}`;
+    const text = readFileSync(join(root, path), 'utf8');
+    const names = [...text.matchAll(/`((?:[a-z][\w.-]*\/)*[a-z][\w-]*(?:\.long)?(?:\.test)?(?:\.tsx?|\/))`/g)];
+    const missing = names.flatMap(([, name = '']) =>
+      `\n${files}`.match(`[\n/]${name.replaceAll('.', '\\.')}`) ? [] : [name],
+    );
+    expect(missing).toEqual([]);
+  },
+);
