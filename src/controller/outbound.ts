@@ -67,34 +67,48 @@ export function createOutbound(clock: Clock) {
     connections: 2,
     connect: { timeout: CONNECT_TIMEOUT_MS, rejectUnauthorized: true, minVersion: 'TLSv1.2', lookup: lookupAllowed },
   });
-  const post: Post = async (message, timeoutMs, signal) => {
-    const late = new AbortController();
-    const finished = new AbortController();
-    after(clock, timeoutMs, finished.signal, () => late.abort());
-    const giveUp = (): void => late.abort();
-    signal.addEventListener('abort', giveUp, { once: true });
-    if (signal.aborted) giveUp();
-    try {
-      return await exchange(message, agent, timeoutMs, late.signal);
-    } catch (error) {
-      if (error instanceof PortolanError) throw error;
-      if (signal.aborted) throw new OutboundError('ABORTED', 'stopped before an answer arrived');
-      if (late.signal.aborted) throw new OutboundError('TIMEOUT', `timed out after ${timeoutMs} ms`);
-      const code = codeOf(error);
-      if (code === 'EFORBIDDEN')
-        throw invalidInput(
-          'outbound/forbidden-address',
-          'the name of the receiver resolves to a link-local or metadata address; nothing was sent',
-          'Correct the name in the configuration, or its record on the name server.',
-        );
-      throw new OutboundError(code, `no answer: ${code}`);
-    } finally {
-      finished.abort();
-      signal.removeEventListener('abort', giveUp);
-    }
-  };
+  const post: Post = (message, timeoutMs, signal) =>
+    withinTime(clock, timeoutMs, signal, (late) => exchange(message, agent, timeoutMs, late));
   /** `close` closes the open sockets. */
   return { post, close: () => agent.destroy() };
+}
+
+/**
+ * Runs an exchange with another server within a time limit.
+ * @param run gets a signal that is aborted when the time is over or `signal` is aborted.
+ * @throws OutboundError when no complete answer arrives, PortolanError `invalid` for an address that must not be used.
+ */
+export async function withinTime<Result>(
+  clock: Clock,
+  timeoutMs: number,
+  signal: AbortSignal,
+  run: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const late = new AbortController();
+  const finished = new AbortController();
+  after(clock, timeoutMs, finished.signal, () => late.abort());
+  const giveUp = (): void => late.abort();
+  signal.addEventListener('abort', giveUp, { once: true });
+  if (signal.aborted) giveUp();
+  try {
+    // undici observes the signal only after the socket is open.
+    return await Promise.race([run(late.signal), rejectOnAbort(late.signal)]);
+  } catch (error) {
+    if (error instanceof PortolanError) throw error;
+    if (signal.aborted) throw new OutboundError('ABORTED', 'stopped before an answer arrived');
+    if (late.signal.aborted) throw new OutboundError('TIMEOUT', `timed out after ${timeoutMs} ms`);
+    const code = codeOf(error);
+    if (code === 'EFORBIDDEN')
+      throw invalidInput(
+        'outbound/forbidden-address',
+        'the name in the address resolves to a link-local or metadata address; nothing was sent',
+        'Correct the name in the configuration, or its record on the name server.',
+      );
+    throw new OutboundError(code, `no answer: ${code}`);
+  } finally {
+    finished.abort();
+    signal.removeEventListener('abort', giveUp);
+  }
 }
 
 async function exchange(
@@ -105,7 +119,7 @@ async function exchange(
 ): Promise<OutboundAnswer> {
   const headers = wireHeaders(message);
   const url = wireAddress(message.url);
-  const asked = agent.request({
+  const asked = await agent.request({
     origin: url.origin,
     path: `${url.pathname}${url.search}`,
     method: 'POST',
@@ -115,8 +129,7 @@ async function exchange(
     headersTimeout: timeoutMs + SOCKET_SPARE_MS,
     bodyTimeout: timeoutMs + SOCKET_SPARE_MS,
   });
-  // undici observes the signal only after the socket is open.
-  const { statusCode: status, headers: answered, body } = await Promise.race([asked, rejectOnAbort(signal)]);
+  const { statusCode: status, headers: answered, body } = asked;
   const text = await beginningOf(body);
   const retryAfter = answered['retry-after'];
   return { status, retryAfter: typeof retryAfter === 'string' ? retryAfter : null, text };

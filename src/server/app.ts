@@ -17,15 +17,19 @@ import type { Pace, RunPiece } from './pace.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Services, Reply, Route } from './route.ts';
 import { jsonPieces } from './serialize.ts';
+import type { Identified } from './sign-in/sign-in.ts';
 import { type Caller, includesRole, requiredRole } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
 
 /** Decides who is let in. A reload replaces it while the server runs. */
 export interface Gate {
-  identify(authorization: string | undefined): Caller | undefined;
+  /** Returns the owner of the token in an `Authorization` header. */
+  ownerOfHeader(authorization: string): Caller | undefined;
   readonly hostNames: ReadonlySet<string>;
   readonly metricsArePublic: boolean;
   readonly hasDashboard: boolean;
+  /** Whether browsers can sign in; false where the operator has switched the dashboard off. */
+  readonly hasSessions: boolean;
   /** The path prefix of a proxy, `/portolan`, or nothing. */
   readonly basePath: string;
 }
@@ -49,6 +53,8 @@ export interface AppOptions {
 declare module 'fastify' {
   interface FastifyRequest {
     caller: Caller | undefined;
+    /** Calls back at the end of the session of this request; undefined for a request without one. */
+    whenSessionEnds: Identified['whenEnded'] | undefined;
   }
   interface FastifyContextConfig {
     readonly route?: Route;
@@ -64,6 +70,7 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 export function createApp(options: AppOptions): FastifyInstance {
   const app = fastify(serverOptions(options));
   app.decorateRequest('caller', undefined);
+  app.decorateRequest('whenSessionEnds', undefined);
   app.server.on('checkExpectation', (_, response: ServerResponse) => refusals.expectation(response));
   app.removeContentTypeParser('text/plain');
   const validators = createValidators();
@@ -165,9 +172,9 @@ export function createValidators({ validateSchema = false } = {}) {
   };
 }
 
-/** Returns the schema of the query parameters. Any other parameter is an error. */
-export function queryOf({ query = {} }: Route): object {
-  return { type: 'object', additionalProperties: false, properties: query };
+/** Returns the schema of the query parameters. Any other parameter is an error, unless a third party chooses them. */
+export function queryOf({ query = {}, anyQuery = false }: Route): object {
+  return anyQuery ? { type: 'object' } : { type: 'object', additionalProperties: false, properties: query };
 }
 
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void {
@@ -188,7 +195,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 
 /** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
 function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefusal: (from: string) => void): void {
-  const { identify, hostNames, metricsArePublic, hasDashboard } = gate();
+  const { ownerOfHeader, hostNames, metricsArePublic, hasDashboard, hasSessions } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
   if (hosts > 1) throw refusals.twoHosts();
@@ -201,8 +208,18 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
     const done = services.webhooks.admit(() => request.raw.destroy());
     request.raw.once('end', done).once('close', done);
   }
+  const isForSessions = route?.access === 'browser' || route?.access === 'callback';
+  if (isForSessions && !hasSessions) throw new RequestProblem(refusals.noSuchRoute);
+  if (route?.access === 'browser') services.signIn.checkOrigin(request.headers);
   if (wanted === undefined) return;
-  request.caller = identify(request.headers.authorization);
+  const { authorization } = request.headers;
+  if (authorization === undefined && hasSessions) {
+    const found = services.signIn.identify(request.headers);
+    request.caller = found?.caller;
+    request.whenSessionEnds = found?.whenEnded;
+  } else {
+    request.caller = ownerOfHeader(authorization ?? '');
+  }
   if (request.caller === undefined) {
     logRefusal(request.ip);
     throw refusals.noToken();
@@ -247,6 +264,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     body: request.body ?? new Uint8Array(),
     headers: request.headers,
     by: request.caller?.name ?? 'anyone',
+    peer: request.ip,
     signal,
   };
   try {
@@ -258,6 +276,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     const answered =
       route.waits === true ? await route.handle(call, services) : await run(() => route.handle(call, services));
     request.raw.socket.setTimeout(limits.idleSocketMs);
+    if (answered.type === 'stream') request.whenSessionEnds?.(signal, () => reply.raw.destroy());
     await sendReply(answered, reply, run, options);
   } catch (error) {
     // Work that we aborted fails with its own error; the reason of the signal says why.
@@ -284,6 +303,7 @@ const SENT_BYTES_PER_MS = 1024 * 1024;
 
 async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options: AppOptions): Promise<void> {
   const { redact, unsent, pace, services } = options;
+  if (reply.cookies !== undefined) to.header('set-cookie', reply.cookies);
   const send = (status: number, contentType: string, bytes: Uint8Array): Promise<void> =>
     run(() => {
       unsent.add(to.raw, bytes.length);
@@ -307,6 +327,12 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
       while (await run(serializeSome));
       return send(reply.status, JSON_TYPE, Buffer.concat(parts));
     }
+    case 'empty':
+      void to.code(204).send();
+      return;
+    case 'redirect':
+      void to.code(303).header('location', reply.location).send();
+      return;
     case 'text':
       return send(reply.status, reply.contentType, Buffer.from(redact(reply.text)));
     case 'bytes':
@@ -339,12 +365,15 @@ function headersOfAll({ tls }: AppOptions): Readonly<Record<string, string>> {
   };
 }
 
+/** Refusals that another token would change. */
+const CHALLENGED: ReadonlySet<string> = new Set(['server/no-token', 'server/session-ended']);
+
 function fail(error: unknown, request: FastifyRequest, reply: FastifyReply, options: AppOptions): void {
   const details = problemOf(error) ?? refusals.frameworkProblem(error, request.routeOptions.bodyLimit);
   if (details !== undefined) {
     if (error instanceof RequestProblem && error.retryAfter !== undefined)
       reply.header('retry-after', error.retryAfter);
-    if (details.status === 401 && details.code === 'server/no-token') reply.header('www-authenticate', 'Bearer');
+    if (details.status === 401 && CHALLENGED.has(details.code)) reply.header('www-authenticate', 'Bearer');
     sendProblem(reply, details, options);
     return;
   }

@@ -1,7 +1,8 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { BlockList, isIP, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import type { ServerLimits } from './limits.ts';
+import { trustedProxies } from './proxies.ts';
 
 /** Limits of all connections, and of those from one address that is not a trusted proxy. */
 type Limits = Pick<ServerLimits, 'connections'>;
@@ -22,8 +23,8 @@ interface Connection {
 export function limitConnections(server: Server, { connections }: Limits, settings: Settings) {
   /** Connections by remote address and port, which a TLS socket shares with the socket below it. Oldest first. */
   const open = new Map<string, Connection>();
-  const currentOf = ({ connectionsPerAddress, trustedProxies }: Settings) => {
-    return { connectionsPerAddress, proxies: proxyList(trustedProxies) };
+  const currentOf = ({ connectionsPerAddress, trustedProxies: proxies }: Settings) => {
+    return { connectionsPerAddress, isProxy: trustedProxies(proxies) };
   };
   let current = currentOf(settings);
 
@@ -43,11 +44,10 @@ export function limitConnections(server: Server, { connections }: Limits, settin
 
   server.on('connection', (socket: Socket) => {
     const address = socket.remoteAddress ?? '';
-    const isProxy = isIP(address) !== 0 && current.proxies.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
     const ofAddress = (): Connection[] => [...open.values()].filter((other) => other.address === address);
-    const { connectionsPerAddress } = current;
+    const { connectionsPerAddress, isProxy } = current;
     const hasRoom =
-      (isProxy || makeRoom(() => ofAddress().length >= connectionsPerAddress, ofAddress)) &&
+      (isProxy(address) || makeRoom(() => ofAddress().length >= connectionsPerAddress, ofAddress)) &&
       makeRoom(
         () => open.size >= connections,
         () => open.values(),
@@ -93,16 +93,4 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
-}
-
-/** @param proxies addresses and networks that match the schema of Settings. */
-function proxyList(proxies: readonly string[]): BlockList {
-  const list = new BlockList();
-  for (const proxy of proxies) {
-    const [address = '', prefix] = proxy.split('/');
-    const family = isIP(address) === 6 ? 'ipv6' : 'ipv4';
-    if (prefix === undefined) list.addAddress(address, family);
-    else list.addSubnet(address, Number(prefix), family);
-  }
-  return list;
 }

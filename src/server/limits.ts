@@ -46,6 +46,13 @@ export const defaultLimits = {
   /** Signed deliveries to one webhook, and forged deliveries to all webhooks: a burst, and a rate per second. */
   webhookBurst: 60,
   webhookPerSecond: 5,
+  /** Sign-ins of one address, and of all addresses, that may fail at once and per minute. */
+  signInsOfAddress: 10,
+  signInsOfAddressPerMinute: 10,
+  signIns: 200,
+  signInsPerMinute: 200,
+  /** Time from the start of a sign-in with OpenID Connect to the answer of the provider. */
+  signInMs: 600_000,
   /** Webhooks cause at most one read of the source in this time. No delivery is lost. */
   pokeMs: 1_000,
   /** Time for requests to end when the server closes. */

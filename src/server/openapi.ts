@@ -10,6 +10,7 @@ import { statusSchemas } from '../model/status.ts';
 import { planSchemas } from '../model/plan-document.ts';
 import { problem, problemDetailsSchema } from './problem.ts';
 import type { Route } from './route.ts';
+import { isOpenAccess } from './tokens.ts';
 
 /** Returns the API as an OpenAPI 3.1 document, made of the schemas that also check requests. */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
@@ -31,11 +32,20 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
       { url: 'http://127.0.0.1:7780', description: 'A controller on this machine, with its default address.' },
     ],
     tags: TAGS.map(({ name, description }) => ({ name, description })),
-    security: [{ token: [] }],
+    security: [{ token: [] }, { session: [] }],
     paths,
     components: {
       schemas: { ...schemas },
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: {
+        token: { type: 'http', scheme: 'bearer', description: 'One of spec.server.tokens of Settings.' },
+        session: {
+          type: 'apiKey',
+          in: 'cookie',
+          name: '__Host-portolan-session',
+          description:
+            'The session of a browser (POST /api/v1/session). It counts only in requests of a page of the same origin. On http://localhost the name is portolan-session-PORT.',
+        },
+      },
     },
   };
 }
@@ -68,6 +78,7 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
     paths: /\/(?:history|objects|intents|doubts|resolve|retry|forget|identify)$/,
   },
   { name: 'webhooks', description: 'A Git host reports that the source may have changed.', paths: /^\/webhooks\// },
+  { name: 'sessions', description: 'Sessions of browsers.', paths: /\/(?:session|sign-in|auth)\b/ },
   {
     name: 'process',
     description: 'The process: status, health, metrics, this document.',
@@ -98,6 +109,8 @@ const PROBLEM_EXAMPLE = problem(404, 'controller/unknown-application', {
 const WHO: Readonly<Record<Route['access'], string>> = {
   anyone: 'No token is needed.',
   signature: 'No token is needed, because the body is signed.',
+  browser: 'No token is needed. Only for pages of the same origin.',
+  callback: 'No token is needed. Only for the redirect of the OpenID Connect provider.',
   metrics: 'Role: viewer. No token is needed if spec.server.metrics.public of Settings is true.',
   viewer: 'Role: viewer.',
   operator: 'Role: operator.',
@@ -120,7 +133,7 @@ function operationOf(route: Route): JsonObject {
     schema,
   }));
   const parameters: readonly JsonObject[] = [...inPath, ...inQuery];
-  const isOpen = access === 'anyone' || access === 'signature';
+  const isOpen = isOpenAccess(access);
   return {
     operationId,
     summary,

@@ -8,6 +8,7 @@ import type { Health } from './health.ts';
 import type { RunPiece } from './pace.ts';
 import type { PlanGate } from './plan-gate.ts';
 import type { ServerLimits } from './limits.ts';
+import type { SignIn } from './sign-in/sign-in.ts';
 import type { Streams } from './streams.ts';
 import type { Traffic } from './traffic.ts';
 import type { Webhooks } from './webhooks.ts';
@@ -19,15 +20,26 @@ export interface Call {
   readonly query: unknown;
   readonly body: unknown;
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
-  /** The name of the caller's token, for the history. */
+  /** The name of the caller, for the history. */
   readonly by: string;
+  /** The address of the other side of the connection, which may be a proxy. */
+  readonly peer: string;
   /** Aborted when the client disconnects, the server closes, or the request takes too long. */
   readonly signal: AbortSignal;
 }
 
 /** An answer. A stream writes to the response itself until it ends. */
-export type Reply =
+export type Reply = AnyReply & {
+  /** `Set-Cookie` headers. */
+  readonly cookies?: readonly string[];
+};
+
+type AnyReply =
   | { readonly type: 'json'; readonly status: number; readonly body: unknown }
+  /** An answer without content, 204. */
+  | { readonly type: 'empty' }
+  /** Sends a browser to another address with GET, 303. */
+  | { readonly type: 'redirect'; readonly location: string }
   | { readonly type: 'text'; readonly status: number; readonly contentType: string; readonly text: string }
   /** @param bytes must be redacted already. */
   | { readonly type: 'bytes'; readonly status: number; readonly contentType: string; readonly bytes: Uint8Array }
@@ -48,6 +60,7 @@ export interface Services {
   readonly plans: PlanGate;
   readonly traffic: Traffic;
   readonly processFacts: () => ProcessFacts;
+  readonly signIn: SignIn;
 }
 
 /** Versions and memory of the process. */
@@ -78,6 +91,8 @@ export interface Route {
   readonly access: Access;
   /** Schemas of the query parameters by name. */
   readonly query?: Readonly<Record<string, JsonObject>>;
+  /** Other query parameters are accepted and ignored, and values are not checked: a third party chooses them. */
+  readonly anyQuery?: boolean;
   readonly body?: { readonly type: 'json'; readonly schema: JsonObject } | { readonly type: 'bytes' };
   /** `handle` waits, for example for the platform. Only its answer takes turns (`pace.ts`). */
   readonly waits?: boolean;

@@ -14,6 +14,11 @@ export function isSigned(secret: Secret, bytes: Uint8Array, signature: string): 
   return timingSafeEqual(digest(right), digest(signature.toLowerCase()));
 }
 
+/** Returns a text that differs for another secret. It stays in memory. */
+export function fingerprint(secret: Secret): string {
+  return digest(secret.reveal()).toString('base64url');
+}
+
 /** Returns the length of the secret in UTF-16 code units. */
 export function secretLength(secret: Secret): number {
   return secret.reveal().length;

@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
@@ -7,21 +6,25 @@ import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Random } from '../runtime/random.ts';
 import { createApp, type Gate } from './app.ts';
+import { readTls } from './certificates.ts';
 import { limitConnections } from './connections.ts';
 import { type Dashboard, loadDashboard } from './dashboard.ts';
 import { watchHealth } from './health.ts';
 import { isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
-import { createPace } from './pace.ts';
+import { createPace, type Pace } from './pace.ts';
 import { createPlanGate } from './plan-gate.ts';
-import type { ProcessFacts, RenderMetrics } from './route.ts';
+import type { ProcessFacts, RenderMetrics, Services } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
+import { openSignIn } from './sign-in/configuration.ts';
+import { SignIn, type SignInConfiguration } from './sign-in/sign-in.ts';
 import { createStreams } from './streams.ts';
-import { type OpenSecret, createIdentifier } from './tokens.ts';
 import type { Traffic } from './traffic.ts';
+import { type OpenSecret, openTokens, type Tokens } from './tokens.ts';
 import { createUnsent } from './unsent.ts';
 import { createWebhooks } from './webhooks.ts';
 
@@ -34,6 +37,7 @@ export interface ServerOptions {
   readonly traffic: Traffic;
   readonly processFacts: () => ProcessFacts;
   readonly clock: Clock;
+  readonly random: Random;
   /** Masks secrets that reached an answer by mistake. */
   readonly redact: (text: string) => string;
   readonly limits?: Partial<ServerLimits>;
@@ -60,42 +64,26 @@ export interface RunningServer {
  * `give-up` when the address is in use.
  */
 export async function startServer(options: ServerOptions): Promise<RunningServer> {
-  const { api, settings, openSecret, log, metrics, clock, redact, traffic, processFacts, dashboardFolder } = options;
+  const { settings, log, clock, redact, dashboardFolder } = options;
   const limits = { ...defaultLimits, ...options.limits };
   const stop = new AbortController();
   const address = parseListen(settings.listen);
-  const openGateOf = (from: ServerSettings): Gate => openGate(from, openSecret, dashboardFolder !== undefined);
-  let gate = openGateOf(settings);
+  let entrance = openEntrance(settings, options, stop.signal);
   checkExposure(address, settings, log);
+  const tls = readTls(settings);
   const pace = createPace(clock, limits);
-  const streams = createStreams({ api, clock, limits, pace, redact }, settings.maxStreams);
-  const webhooks = createWebhooks(settings.webhooks, {
-    clock,
-    limits,
-    openSecret,
-    signal: stop.signal,
-    poke: (because) => api.pokeSource(because),
-  });
-  const health = watchHealth(api, clock, stop.signal);
-  const plans = createPlanGate(limits);
-  const scrapes = createScrapes({
-    render: metrics,
-    clock,
-    pace,
-    redact,
-    reuseMs: limits.metricsReuseMs,
-    signal: stop.signal,
-  });
+  const services = openServices(options, { limits, pace, signal: stop.signal, isTls: tls !== undefined, entrance });
+  const { streams, webhooks, signIn } = services;
   const app = createApp({
     routes,
-    services: { api, clock, limits, health, streams, webhooks, metrics: scrapes, plans, traffic, processFacts },
+    services,
     pace,
     unsent: createUnsent(limits.unsentBytes),
-    gate: () => gate,
+    gate: () => entrance.gate,
     log,
     redact,
     signal: stop.signal,
-    tls: readTls(settings),
+    tls,
     dashboard: openDashboard(dashboardFolder, log),
   });
   const connections = limitConnections(app.server, limits, settings);
@@ -106,16 +94,56 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   return {
     url,
     reload: (next) => {
-      const nextGate = openGateOf(next);
-      const tls = readTls(next);
+      const nextEntrance = openEntrance(next, options, stop.signal);
+      const nextTls = readTls(next);
       webhooks.reload(next.webhooks);
-      gate = nextGate;
-      if (tls !== undefined && settings.tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(tls);
+      entrance = nextEntrance;
+      signIn.reload(nextEntrance.signIn);
+      if (nextTls !== undefined && tls !== undefined) (app.server as unknown as TlsServer).setSecureContext(nextTls);
       connections.configure(next);
       streams.setMax(next.maxStreams);
       streams.endAll();
     },
     close: () => (closing ??= closeApp(app, stop, () => streams.endAll(), clock, limits)),
+  };
+}
+
+/** The part of the settings that decides who is let in. */
+interface Entrance {
+  readonly gate: Gate;
+  readonly signIn: SignInConfiguration;
+}
+
+/** @throws PortolanError `invalid` when a secret or a certificate cannot be used. */
+function openEntrance(settings: ServerSettings, options: ServerOptions, signal: AbortSignal): Entrance {
+  const tokens = openTokens(settings.tokens, options.openSecret);
+  const gate = gateOf(settings, tokens, options.dashboardFolder !== undefined);
+  return { gate, signIn: openSignIn(settings, tokens, { ...options, signal }) };
+}
+
+interface ServiceParts {
+  readonly limits: ServerLimits;
+  readonly pace: Pace;
+  readonly signal: AbortSignal;
+  readonly isTls: boolean;
+  readonly entrance: Entrance;
+}
+
+function openServices(options: ServerOptions, { limits, pace, signal, isTls, entrance }: ServiceParts): Services {
+  const { api, settings, openSecret, log, metrics, clock, random, redact, traffic, processFacts } = options;
+  const poke = (because: string): void => api.pokeSource(because);
+  return {
+    api,
+    clock,
+    limits,
+    health: watchHealth(api, clock, signal),
+    streams: createStreams({ api, clock, limits, pace, redact }, settings.maxStreams),
+    webhooks: createWebhooks(settings.webhooks, { clock, limits, openSecret, signal, poke }),
+    metrics: createScrapes({ render: metrics, clock, pace, redact, reuseMs: limits.metricsReuseMs, signal }),
+    plans: createPlanGate(limits),
+    signIn: new SignIn({ configuration: entrance.signIn, isTls, limits, clock, random, log }),
+    traffic,
+    processFacts,
   };
 }
 
@@ -152,20 +180,24 @@ function openDashboard(folder: string | undefined, log: Log): Dashboard | undefi
   return dashboard;
 }
 
-function openGate(settings: ServerSettings, openSecret: OpenSecret, hasDashboard: boolean): Gate {
+function gateOf(settings: ServerSettings, { ownerOfHeader }: Tokens, hasDashboard: boolean): Gate {
+  const publicUrl = settings.publicUrl === undefined ? undefined : new URL(settings.publicUrl);
+  const publicHost = publicUrl === undefined ? [] : [publicUrl.hostname];
+  const names = [...settings.hosts, ...publicHost, parseListen(settings.listen).host];
   return {
-    identify: createIdentifier(settings.tokens, openSecret),
-    hostNames: new Set([...settings.hosts, parseListen(settings.listen).host].map((name) => name.toLowerCase())),
+    ownerOfHeader,
+    hostNames: new Set(names.map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
     // Without a token or a provider, no user could sign in.
     hasDashboard: hasDashboard && (settings.dashboard ?? (settings.tokens.length > 0 || settings.oidc !== undefined)),
-    basePath: settings.publicUrl === undefined ? '' : new URL(settings.publicUrl).pathname.replace(/\/$/, ''),
+    hasSessions: settings.dashboard !== false,
+    basePath: publicUrl?.pathname.replace(/\/$/, '') ?? '',
   };
 }
 
-/** Requires a token on an address that other machines can reach, and warns when it has no TLS. */
-function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSettings, log: Log): void {
-  if (tokens.length === 0) {
+/** Requires a way to sign in on an address that other machines can reach, and warns when it has no TLS. */
+function checkExposure({ host }: Address, { listen, tls, tokens, oidc }: ServerSettings, log: Log): void {
+  if (tokens.length === 0 && oidc === undefined) {
     if (!isLoopback(host) && tls === undefined)
       throw invalidInput(
         'server/open-to-the-network',
@@ -178,24 +210,6 @@ function checkExposure({ host }: Address, { listen, tls, tokens }: ServerSetting
       listen,
     });
   }
-}
-
-function readTls({ tls }: ServerSettings): { readonly cert: string; readonly key: string } | undefined {
-  if (tls === undefined) return undefined;
-  const read = (path: string, what: string): string => {
-    try {
-      return readFileSync(path, 'utf8');
-    } catch (error) {
-      throw new PortolanError({
-        code: 'server/unreadable-tls',
-        disposition: 'invalid',
-        message: `spec.server.tls of Settings: ${what} cannot be read from ${path} (${(error as NodeJS.ErrnoException).code ?? 'unreadable'}).`,
-        remedy: 'Correct the path, or the permissions of the file.',
-        cause: error,
-      });
-    }
-  };
-  return { cert: read(tls.certFile, 'the certificate'), key: read(tls.keyFile, 'the key') };
 }
 
 function urlOf(app: FastifyInstance, { host }: Address, { tls }: ServerSettings): string {

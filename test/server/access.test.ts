@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ROLES, type Role } from '../../src/configuration/settings/server-spec.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
+import { isOpenAccess } from '../../src/server/tokens.ts';
 import { serve, type Serving, startServing, TOKENS } from './serving.ts';
 
 /** A request that its route would carry out. */
@@ -16,6 +17,8 @@ async function call(serving: Serving, route: Route, authorization: string | unde
     resolveIntent: { decision: 'applied', reason: 'x' },
     forgetResource: { reason: 'x' },
     identifyResource: { reason: 'x' },
+    startSession: { token: TOKENS.admin },
+    startOidcSession: { returnTo: '/' },
   };
   const body = bodies[route.operationId];
   const response = await fetch(serving.url + path, {
@@ -35,11 +38,16 @@ async function call(serving: Serving, route: Route, authorization: string | unde
 const ALLOWED: Readonly<Record<Route['access'], readonly Role[]>> = {
   anyone: ROLES,
   signature: [],
+  browser: [],
+  callback: [],
   metrics: ROLES,
   viewer: ROLES,
   operator: ['operator', 'admin'],
   admin: ['admin'],
 };
+
+/** Where a token does not help: pages of this origin only, and no provider is configured. */
+const REFUSED: Readonly<Partial<Record<Route['access'], number>>> = { browser: 403, callback: 404 };
 
 const bad: readonly (readonly [string, string | undefined])[] = [
   ['no token', undefined],
@@ -62,8 +70,17 @@ describe('who may use what', () => {
   afterAll(() => serving.close());
 
   test('the table is whole: nothing but health and webhooks is open', () => {
-    const open = routes.filter(({ access }) => access === 'anyone' || access === 'signature').map(({ path }) => path);
-    expect(open).toEqual(['/healthz', '/readyz', '/webhooks/{name}']);
+    const open = routes.filter(({ access }) => isOpenAccess(access)).map(({ path }) => path);
+    expect(open).toEqual([
+      '/healthz',
+      '/readyz',
+      '/webhooks/{name}',
+      '/api/v1/sign-in',
+      '/api/v1/session',
+      '/api/v1/session/oidc',
+      '/api/v1/session/end',
+      '/auth/callback',
+    ]);
     const writing = routes.filter(({ method, operationId }) => method === 'POST' && operationId !== 'planManifests');
     expect(writing.filter(({ access }) => access === 'viewer')).toEqual([]);
   });
@@ -73,17 +90,17 @@ describe('who may use what', () => {
     const isOpen = route.access === 'anyone';
     for (const [what, authorization] of bad) {
       const status = await call(serving, route, authorization);
-      expect(status, what).toBe(isOpen ? 200 : 401);
+      expect(status, what).toBe(REFUSED[route.access] ?? (isOpen ? 200 : 401));
     }
     for (const role of ROLES) {
       const status = await call(serving, route, `Bearer ${TOKENS[role]}`);
-      if (route.access === 'signature') expect(status, role).toBe(401);
+      if (isOpenAccess(route.access) && !isOpen) expect(status, role).toBe(REFUSED[route.access] ?? 401);
       else if (ALLOWED[route.access].includes(role)) expect([200, 202], role).toContain(status);
       else expect(status, role).toBe(403);
     }
   });
 
-  test.for(routes.filter(({ access }) => access !== 'anyone' && access !== 'signature'))(
+  test.for(routes.filter(({ access }) => !isOpenAccess(access)))(
     '$method $path after a reload: the new token counts, the old one and other roles do not',
     async (route) => {
       const role = ALLOWED[route.access].at(-1) ?? 'admin';

@@ -5,6 +5,7 @@ import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { systemRandom } from '../../src/runtime/random.ts';
 import type { Log } from '../../src/runtime/log.ts';
 import type { ServerLimits } from '../../src/server/limits.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
@@ -81,6 +82,7 @@ export async function startServing(options: ServingOptions = {}): Promise<Servin
     traffic: createTraffic(options.clock ?? systemClock),
     processFacts: () => ({ version: '0.1.0', node: '24.0.0', rssBytes: 3, heapBytes: 1, heapLimitBytes: 2 }),
     clock: options.clock ?? systemClock,
+    random: systemRandom,
     redact: (text) => text.replaceAll('canary-canary', '[secret]'),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
     ...(options.dashboardFolder === undefined ? {} : { dashboardFolder: options.dashboardFolder }),

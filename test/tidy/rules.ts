@@ -116,6 +116,7 @@ export const REVEALED_IN: Readonly<Record<string, string>> = {
   'src/cli/server/client.ts': 'sends the token to the server that commands ask',
   'src/server/secrets.ts': 'compares what callers sent, after the same time for yes and no',
   'src/source/git-transport.ts': 'hands git what a remote repository asks for',
+  'src/server/sign-in/provider.ts': 'authenticates the client at the OpenID Connect provider',
   'src/controller/outbound.ts': 'signs and authenticates what is sent to receivers and collectors',
 };
 
@@ -155,7 +156,6 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
-  'src/server/connections.ts': { uses: ['network'], reason: 'bounds the connections of the HTTP API; opens none' },
   'src/configuration/settings/server-spec.ts': {
     uses: ['network'],
     reason: 'tells addresses from names; opens nothing',
@@ -166,7 +166,16 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
     uses: ['files'],
     reason: 'reads the files of the dashboard, which the HTTP API serves',
   },
-  'src/server/start.ts': { uses: ['files'], reason: 'reads the certificate of the server' },
+  'src/server/certificates.ts': {
+    uses: ['files', 'network'],
+    reason: 'reads the certificate of the server, and those that it trusts',
+  },
+  'src/server/proxies.ts': { uses: ['network'], reason: 'compares addresses; opens nothing' },
+  'src/server/sign-in/attempts.ts': { uses: ['network'], reason: 'tells the forms of addresses; opens nothing' },
+  'src/server/sign-in/provider-fetch.ts': {
+    uses: ['network'],
+    reason: 'the one way out to an OpenID Connect provider, with the rules of outbound.ts',
+  },
   'src/source/git.ts': { uses: ['process'], reason: 'runs git, which reads commits, and fetches them' },
   'src/source/watcher.ts': { uses: ['files'], reason: 'hears of changed refs and files' },
   'src/source/watch-plan.ts': {

@@ -8,6 +8,7 @@ import { planRoutes } from './plans.ts';
 import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
 import { signalRoutes } from './signals.ts';
+import { sessionRoutes } from './session.ts';
 
 /** All routes of the API, each with its access rule. */
 export const routes: readonly Route[] = [
@@ -19,6 +20,7 @@ export const routes: readonly Route[] = [
   ...eventRoutes,
   ...recordRoutes,
   ...signalRoutes,
+  ...sessionRoutes,
   ...routesOf({
     'GET /api/v1/openapi.json': {
       operationId: 'getDocument',
