@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import fastify, {
   type FastifyInstance,
   type FastifyReply,
@@ -20,6 +19,7 @@ import { jsonPieces } from './serialize.ts';
 import type { Identified } from './sign-in/sign-in.ts';
 import { type Caller, includesRole, requiredRole } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
+import { compileAtFirstUse, createValidators, queryOf } from './validation.ts';
 
 /** Decides who is let in. A reload replaces it while the server runs. */
 export interface Gate {
@@ -137,44 +137,6 @@ function withoutPrefix(url: string, prefix: string): string {
   if (prefix === '' || !url.startsWith(prefix)) return url;
   const rest = url.slice(prefix.length);
   return rest.startsWith('/') ? rest : /^(?:\?|$)/.test(rest) ? `/${rest}` : url;
-}
-
-interface RouteValidator {
-  (data: unknown): boolean;
-  /** Errors of the last call. */
-  errors?: NonNullable<ValidateFunction['errors']> | null;
-}
-
-/**
- * Returns a validator that compiles its schema at the first request. Compiling all routes takes longer than the rest of a
- * start, and most processes serve few of them.
- */
-function compileAtFirstUse(ajv: Ajv2020, schema: object): RouteValidator {
-  let compiled: ValidateFunction | undefined;
-  const validate: RouteValidator = (data) => {
-    compiled ??= ajv.compile(schema);
-    const isValid = compiled(data);
-    validate.errors = compiled.errors ?? null;
-    return isValid;
-  };
-  return validate;
-}
-
-/**
- * Returns the validators of parameters and of bodies. Parameters are text and are converted to the type in their schema; bodies
- * are not converted. Tests check the schemas themselves, a start does not.
- */
-export function createValidators({ validateSchema = false } = {}) {
-  const common = { allErrors: false, useDefaults: true, strict: true, strictRequired: false, validateSchema } as const;
-  return {
-    text: new Ajv2020({ ...common, coerceTypes: 'array' }),
-    body: new Ajv2020({ ...common, coerceTypes: false, keywords: ['x-expected'] }),
-  };
-}
-
-/** Returns the schema of the query parameters. Any other parameter is an error, unless a third party chooses them. */
-export function queryOf({ query = {}, anyQuery = false }: Route): object {
-  return anyQuery ? { type: 'object' } : { type: 'object', additionalProperties: false, properties: query };
 }
 
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void {

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { expect, onTestFinished, test } from 'vitest';
 import type { PlanRequest } from '../../src/controller/api.ts';
-import { createValidators, queryOf } from '../../src/server/app.ts';
+import { createValidators, queryOf } from '../../src/server/validation.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { lintOpenApi } from '../support/openapi-lint.ts';
 import { routes } from '../../src/server/routes/table.ts';
