@@ -139,7 +139,7 @@ const FILES: Readonly<Record<Exclude<keyof typeof SUMMARIES, 'ledger' | 'orphans
   fmt: async () => (await import('./commands/fmt.ts')).fmtCommand,
   sandbox: async () => (await import('./commands/sandbox.ts')).sandboxCommand,
   conformance: async () => (await import('./commands/conformance/conformance.ts')).conformanceCommand,
-  demo: async () => (await import('./commands/demo.ts')).demoCommand,
+  demo: async () => (await import('./commands/demo/demo.ts')).demoCommand,
   config: async () => (await import('./commands/config/config.ts')).configCommand,
   completion: async () => (await import('./commands/completion/completion.ts')).completionCommand,
   [COMPLETE_COMMAND]: async () => (await import('./commands/completion/completion.ts')).completeCommand,

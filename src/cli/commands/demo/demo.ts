@@ -1,19 +1,20 @@
 import { join } from 'node:path';
 import { styleText } from 'node:util';
 import { Option } from '@commander-js/extra-typings';
-import { PortolanError } from '../../model/errors.ts';
-import { Secret } from '../../model/secret.ts';
-import { createHttpTransport, type HttpTransport } from '../../platform/http.ts';
-import { demo } from '../../sandbox/seeds/demo.ts';
-import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../sandbox/server.ts';
-import { own } from '../terminal/guarded.ts';
-import { type CommandTree, defineCommand, type Surroundings } from '../session/command.ts';
-import { EXIT, type ExitCode } from '../session/exit-codes.ts';
-import { makeFolder, readNamedFile, removeFolder, writeTextFile } from '../session/files.ts';
+import { PortolanError } from '../../../model/errors.ts';
+import { Secret } from '../../../model/secret.ts';
+import { createHttpTransport, type HttpTransport } from '../../../platform/http.ts';
+import { demo } from '../../../sandbox/seeds/demo.ts';
+import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../../sandbox/server.ts';
+import { own } from '../../terminal/guarded.ts';
+import { type CommandTree, defineCommand, type Surroundings } from '../../session/command.ts';
+import { durationArgument } from '../../session/options.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import { makeFolder, readNamedFile, removeFolder, writeTextFile } from '../../session/files.ts';
 
 export const demoCommand = defineCommand({
   about:
-    'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, causes drift and corrects it. Needs no account, and leaves no files behind.',
+    'Starts a sandbox, plans and applies the examples, shows that a second plan is empty, causes drift and corrects it. --dashboard runs a controller with its dashboard instead. Needs no account, and leaves no files behind.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.interrupted],
   seeAlso: ['sandbox', 'init', 'plan'],
   examples: `
@@ -23,7 +24,8 @@ through the API, the plan that shows it, and the apply that corrects it. Needs n
 Examples:
   portolan demo
   portolan demo --dialect documented   # where rules cannot be listed
-  portolan demo --keep                 # keeps its configuration and ledger`,
+  portolan demo --keep                 # keeps its configuration and ledger
+  portolan demo --dashboard            # a controller with its dashboard, until Ctrl-C`,
   parameters: (command) =>
     command
       .addOption(
@@ -31,8 +33,23 @@ Examples:
           .choices(['documented', 'extended'])
           .default('extended' as const),
       )
-      .option('--keep', 'keep the folder with configuration and ledger'),
-  async run(surroundings, { dialect, keep }, _args, { tree: { run } }) {
+      .option('--keep', 'keep the folder with configuration and ledger')
+      .addOption(
+        new Option(
+          '--dashboard',
+          'run a controller with its dashboard until Ctrl-C, while changes and faults happen',
+        ).conflicts('keep'),
+      )
+      .addOption(
+        new Option('--every <duration>', 'with --dashboard: time between two changes or faults')
+          .argParser(durationArgument)
+          .default(15_000, '15s'),
+      ),
+  async run(surroundings, { dialect, keep, dashboard, every: everyMs }, _args, { tree: { run } }) {
+    if (dashboard === true) {
+      const { runDashboard } = await import('./dashboard.ts');
+      return runDashboard({ dialect, everyMs }, run, surroundings);
+    }
     const { clock, random, terminal } = surroundings;
     const startedMs = clock.monotonic();
     const folder = makeFolder(join(surroundings.temporaryFolder, 'portolan-demo-'));
