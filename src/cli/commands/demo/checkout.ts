@@ -18,11 +18,13 @@ export async function createCheckout(inside: string, { clock, env, signal }: Sur
   const folder = makeFolder(join(inside, 'checkout-'));
   const git = async (args: readonly string[], author = 'Portolan demo'): Promise<string> => {
     const email = `${author.toLowerCase().replaceAll(' ', '.')}@example.com`;
-    const who = { NAME: author, EMAIL: email };
-    const identity = ['AUTHOR', 'COMMITTER'].flatMap((role) =>
-      Object.entries(who).map(([name, value]) => [`GIT_${role}_${name}`, value]),
-    );
-    const environment = { ...gitEnvironment(env['PATH'], folder), ...Object.fromEntries(identity) };
+    const environment = {
+      ...gitEnvironment(env['PATH'], folder),
+      GIT_AUTHOR_NAME: author,
+      GIT_AUTHOR_EMAIL: email,
+      GIT_COMMITTER_NAME: author,
+      GIT_COMMITTER_EMAIL: email,
+    };
     const around = { clock, signal, environment, timeLimitMs: TIME_LIMIT_MS };
     const { end, exitCode, stdout, stderr } = await runGit(['-C', folder, ...args], around);
     if (end === 'interrupted') throw signal.reason;
