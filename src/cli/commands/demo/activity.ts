@@ -12,7 +12,7 @@ import {
   WEB_PORT,
 } from './fleet.ts';
 
-/** What happens to the platform and the source of the demo, so that the dashboard has something to show. */
+/** Holds the parts that the activity of the demo changes: the source, and the platform with its faults. */
 export interface Activity {
   readonly checkout: Checkout;
   readonly sandbox: Sandbox;

@@ -80,7 +80,7 @@ interface ControllerOptions {
   readonly until: AbortSignal;
 }
 
-/** Starts the real `portolan run`, whose log tells its address. */
+/** Starts the real `portolan run`, whose log contains its address. */
 function startController(
   { folder, checkout, token, until }: ControllerOptions,
   run: CommandTree['run'],
@@ -131,7 +131,7 @@ function urlIn(line: string): string | undefined {
   return typeof url === 'string' ? url : undefined;
 }
 
-/** Returns a terminal that nobody sees. */
+/** Returns a terminal whose standard error is read here and whose output is dropped. */
 function terminalTo(read: (text: string) => void, { input }: Terminal): Terminal {
   const output = (write: (text: string) => void): Output => ({
     write,

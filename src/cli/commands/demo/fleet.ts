@@ -78,7 +78,7 @@ export const fleetSeed: Seed = {
   ),
 };
 
-/** What a commit of the demo can change in the manifests of one application. */
+/** Holds the fields that commits of the demo change in the manifests of one application. */
 export interface Variant {
   /** Alias of the port of the web component. */
   readonly alias: string;
