@@ -1,3 +1,4 @@
+import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
@@ -22,11 +23,18 @@ import type { Monitoring } from '../platform/monitoring.ts';
 
 export type { RequestFacts };
 
-/** Interface of the controller for the HTTP server, notifications and metrics. They use nothing else of it. */
+/** Returns whether an application is one of those that are asked for. @param scope null: it is not resolved yet. */
+export type Within = (scope: ScopeKey | null) => boolean;
+
+/**
+ * Interface of the controller for the HTTP server, notifications and metrics. They use nothing else of it. Routes get it
+ * limited to what their caller may see and do (`server/scoped-api.ts`).
+ */
 export interface ControllerApi {
   /** Start of this process. `status()` has it too, but costs more. */
   readonly startedMs: EpochMs;
-  status(): ControllerStatus;
+  /** @param within the applications that counts and regions cover; default: all. */
+  status(within?: Within): ControllerStatus;
   /** Returns all applications, ordered by id. */
   applications(): readonly ApplicationStatus[];
   application(id: ResourceId): ApplicationDetails | undefined;
@@ -41,10 +49,11 @@ export interface ControllerApi {
   readonly events: EventStream;
 
   /**
-   * Requeues an application, or all, for a pass now.
+   * Requeues applications for a pass now.
+   * @returns their ids.
    * @throws PortolanError `controller/unknown-application`.
    */
-  sync(id: ResourceId | 'all', by: string): void;
+  sync(ids: readonly ResourceId[] | 'all', by: string): readonly ResourceId[];
   /** Hints that the source may have changed. */
   pokeSource(because: string): void;
   /**
@@ -90,8 +99,8 @@ export interface ControllerApi {
     signal: AbortSignal,
   ): Promise<Adopted>;
 
-  /** Returns a fresh plan of one application, or of all. Reads only. */
-  plan(id: ResourceId | 'all', signal: AbortSignal): Promise<PlanDocument>;
+  /** Returns a fresh plan of some applications, or of all. Reads only. */
+  plan(ids: readonly ResourceId[] | 'all', signal: AbortSignal): Promise<PlanDocument>;
   /** Returns the plan of these manifests instead of those of the source. Reads only, and stores nothing. */
   planManifests(files: readonly SourceFile[], options: PlanRequest, signal: AbortSignal): Promise<PlannedManifests>;
 
@@ -139,6 +148,8 @@ export interface HistoryQuery {
   readonly application?: ResourceId;
   /** Only rows of this resource of the application. */
   readonly resource?: ResourceId;
+  /** Only rows of these applications; default: all rows. */
+  readonly within?: Within;
   readonly limit: number;
   /** Cursor: only rows with a lower serial are returned. */
   readonly beforeSerial?: number;
@@ -150,6 +161,11 @@ export interface PlanRequest {
   readonly prune: boolean;
   readonly adopt: readonly ResourceId[] | 'all';
   readonly targets: readonly ResourceId[] | undefined;
+  /**
+   * Only these applications are read. For one that the accepted source does not have, only its manifest counts, and an
+   * application by name has a blank as its number. Default: all that the settings allow.
+   */
+  readonly within?: Within;
 }
 
 /** A plan, or the problems of manifests that cannot be planned. */
@@ -161,14 +177,27 @@ export interface EventStream {
   /** Sequence of the newest event; 0 before the first. */
   readonly newest: number;
   /**
-   * Returns stored events after `sequence`, oldest first. `isComplete` is false if some of them are no longer stored.
+   * Returns stored events after `sequence`, oldest first. `isComplete` is false if some of them are no longer stored. A reader
+   * continues after `through`: events up to there are returned, or not for the reader.
    */
-  since(sequence: number, limit: number): { readonly events: readonly ControllerEvent[]; readonly isComplete: boolean };
+  since(
+    sequence: number,
+    limit: number,
+  ): { readonly events: readonly ControllerEvent[]; readonly isComplete: boolean; readonly through: number };
   /**
    * Calls `listener` with every later event. It must not throw or wait.
    * @returns a function that ends the subscription.
    */
   subscribe(listener: (event: ControllerEvent) => void): () => void;
+}
+
+/** Returns the error for an application that the accepted source does not have, or that the caller may not see. */
+export function unknownApplication(id: ResourceId): PortolanError {
+  return invalidInput(
+    'controller/unknown-application',
+    `The accepted source has no ${id}. Nothing was done.`,
+    'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
+  );
 }
 
 /** Receives counts and durations for metrics and traces. Called synchronously; must not throw or wait. */

@@ -9,7 +9,7 @@ import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import type { RemovalBudget } from '../reconcile/removal-budget.ts';
 import type { SharedReadings } from '../reconcile/shared-readings.ts';
 import type { Account } from './account.ts';
-import type { MilestoneFacts } from './api.ts';
+import { type MilestoneFacts, unknownApplication } from './api.ts';
 import type { EventDraft } from './events.ts';
 import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
@@ -52,14 +52,7 @@ export interface Core extends CoreBase {
  */
 export function known({ records }: Core, id: ResourceId): AppRecord {
   const record = records.get(id);
-  if (record === undefined)
-    throw new PortolanError({
-      code: 'controller/unknown-application',
-      disposition: 'invalid',
-      message: `The accepted source has no ${id}. Nothing was done.`,
-      remedy:
-        'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
-    });
+  if (record === undefined) throw unknownApplication(id);
   return record;
 }
 

@@ -78,7 +78,7 @@ export function createEventLog(
       const events: ControllerEvent[] = [];
       for (let at = from; at <= newest && events.length < limit; at += 1)
         events.push(ring[at % kept] as ControllerEvent);
-      return { events, isComplete: sequence + 1 >= oldest };
+      return { events, isComplete: sequence + 1 >= oldest, through: events.at(-1)?.sequence ?? sequence };
     },
     subscribe(listener) {
       listeners.add(listener);

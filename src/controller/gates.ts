@@ -114,9 +114,10 @@ export class Gates {
     this.#breaker.forget(regionOf(record), record.id);
   }
 
-  regions(): readonly RegionGate[] {
+  /** Returns the regions of these applications. */
+  regions(records: Iterable<AppRecord>): readonly RegionGate[] {
     const keys = new Map<string, RegionKey>();
-    for (const { platform, region } of [...this.#core.records.values()].map(regionOf))
+    for (const { platform, region } of [...records].map(regionOf))
       keys.set(`${platform}/${region}`, { platform, region });
     return [...keys.values()].map((key): RegionGate => {
       const paused = this.#pausedRegion(key);
@@ -135,7 +136,7 @@ export class Gates {
   /** Returns the regions with the times of their states. */
   regionDetails(): readonly RegionDetails[] {
     const records = [...this.#core.records.values()];
-    return this.regions().map((region): RegionDetails => {
+    return this.regions(records).map((region): RegionDetails => {
       const paused = this.#pausedRegion(region);
       const circuit = this.#breaker.state(region);
       return {

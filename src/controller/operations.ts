@@ -1,4 +1,4 @@
-import { historyRowsOf } from '../ledger/history-rows.ts';
+import { historyRowsOf, historyWithin } from '../ledger/history-rows.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
@@ -7,7 +7,7 @@ import { canonicalUrl } from '../platform/url.ts';
 import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
 import { type Core, known, publish } from './core.ts';
-import type { ControllerApi } from './api.ts';
+import type { ControllerApi, Within } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
@@ -27,7 +27,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
   const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
   return {
     startedMs,
-    status: () => statusOf(core, startedMs),
+    status: (within) => statusOf(core, startedMs, within),
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {
       const record = records.get(id);
@@ -43,8 +43,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     ...applicationCommands(core, totals),
     ...platformCommands(core),
     ...manualCommands(core),
-    plan: async (id, signal) => {
-      const planned = id === 'all' ? [...records.values()] : [known(core, id)];
+    plan: async (ids, signal) => {
+      const planned = recordsOf(core, ids);
       const works = planned.map(({ work }) => work);
       return totals.note(await planWorks(core, works, signal));
     },
@@ -55,12 +55,13 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
     dependencies: () => dependenciesOf(core),
-    async history({ application, resource, limit, beforeSerial }) {
+    async history({ application, resource, within, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
-      if (scope === null) return [];
+      if (scope === null || (scope !== undefined && within?.(scope) === false)) return [];
       if (resource !== undefined && scope !== undefined)
         return Array.fromAsync(historyRowsOf(ledger, { scope, resource, limit, beforeSerial }));
+      if (scope === undefined && within !== undefined) return historyWithin(ledger, within, { limit, beforeSerial });
       return ledger.history({ limit, scope, beforeSerial });
     },
     async objects(id) {
@@ -73,6 +74,11 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       return ledger.intents({ scope, states: ['open', 'unknown'] });
     },
   };
+}
+
+/** Returns the records of applications. @throws PortolanError as `known`. */
+function recordsOf(core: Core, ids: readonly ResourceId[] | 'all'): readonly AppRecord[] {
+  return ids === 'all' ? [...core.records.values()] : ids.map((id) => known(core, id));
 }
 
 function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
@@ -135,12 +141,13 @@ async function decide(
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   const { records, queue, options, sourceLedger } = core;
   return {
-    sync(id, by) {
+    sync(ids, by) {
+      const asked = recordsOf(core, ids);
       // A sync must observe the present state, so older listings are dropped.
       core.shared?.forget();
-      const asked = id === 'all' ? [...records.values()] : [known(core, id)];
       for (const record of asked) queue.restart(record.id, `sync requested by ${by}`);
       core.retrySource();
+      return asked.map(({ id }) => id).sort();
     },
     async rebind(platform, by, reason) {
       const url = canonicalUrl(core.configuration.client(platform).url);
@@ -167,17 +174,21 @@ function shown({ queue }: Core, { status, isRunning, id }: AppRecord): Applicati
   return { ...status, nextAttemptMs, conditions };
 }
 
-function statusOf({ options, intake, records, queue, stop, gates, found }: Core, startedMs: EpochMs): ControllerStatus {
-  const all = [...records.values()];
+function statusOf(core: Core, startedMs: EpochMs, within?: Within): ControllerStatus {
+  const { options, intake, stop, found, queue } = core;
+  const isWithin: Within = within ?? (() => true);
+  const all = [...core.records.values()].filter(({ status }) => isWithin(status.scope));
   const count = (is: (status: ApplicationStatus, record: AppRecord) => boolean): number =>
     all.filter((record) => is(record.status, record)).length;
+  const nowMs = options.clock.now();
+  const isDue = (id: ResourceId): boolean => (queue.nextDueMs(id) ?? Number.POSITIVE_INFINITY) <= nowMs;
   return {
     version: options.version,
     startedMs,
     phase: stop.aborted ? 'draining' : intake.accepted === undefined ? 'starting' : 'running',
     source: intake.status(),
-    regions: gates.regions(),
-    orphans: found?.orphans.length ?? 0,
+    regions: core.gates.regions(all),
+    orphans: found?.orphans.filter(({ scope }) => isWithin(scope)).length ?? 0,
     counts: {
       applications: all.length,
       ready: count(({ conditions }) => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')),
@@ -187,8 +198,8 @@ function statusOf({ options, intake, records, queue, stop, gates, found }: Core,
       suspended: count(
         (status, { kept }) => kept.suspended !== null || status.resources.some(({ mode }) => mode === 'suspend'),
       ),
-      queued: queue.depth,
-      running: queue.running,
+      queued: within === undefined ? queue.depth : count((_, { id, isRunning }) => !isRunning && isDue(id)),
+      running: within === undefined ? queue.running : count((_, { isRunning }) => isRunning),
     },
   };
 }

@@ -1,8 +1,10 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Resource } from '../model/resource.ts';
 import { scopeMatches } from '../model/scope-pattern.ts';
 import type { PlatformClient } from '../platform/client.ts';
+import type { Within } from './api.ts';
 
 export type PlanAllowance = ReturnType<typeof createAllowance>;
 
@@ -54,6 +56,34 @@ export function requireAllowedScope(
       appId === undefined
         ? 'Write spec.team as in spec.scopes.allow of Settings, and spec.appId instead of spec.app.'
         : 'Write spec.team as in spec.scopes.allow of Settings, or ask the operator to add the application there.',
+  });
+}
+
+/**
+ * Checks whether the caller may have an application of sent manifests read. Nothing was read yet, so the manifest counts, or
+ * the resolved scope of the same application in the source. The plan must still be compared with the scope that it is for.
+ * @param known the resolved scope of the same application of the source; undefined: the source does not have it.
+ * @throws PortolanError `controller/outside-scope`. It is the same whether the application exists or not.
+ */
+export function requireWithin(
+  { id, spec: { platform, team, region, appId } }: Pick<Resource<ApplicationSpec>, 'id' | 'spec'>,
+  within: Within,
+  known: ScopeKey | null | undefined,
+): void {
+  // No name contains a blank, so this matches only a pattern that covers every application of the region.
+  const scope = `${platform}/${team}/${region}/${appId ?? ' '}`;
+  if (within(scope) || (known !== undefined && within(known))) return;
+  throw outsideScope(id);
+}
+
+/** Returns the error for an application of sent manifests that the caller may not see. */
+export function outsideScope(id: ResourceId): PortolanError {
+  return new PortolanError({
+    code: 'controller/outside-scope',
+    disposition: 'invalid',
+    message: `${id} is outside of the applications that the caller may see. Nothing is shown of it.`,
+    remedy:
+      'Write spec.team as the platform writes it, and spec.appId instead of spec.app. portolan whoami shows which applications the caller may see.',
   });
 }
 

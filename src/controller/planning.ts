@@ -13,7 +13,7 @@ import { survey, type SurveyInput } from '../reconcile/survey.ts';
 import { rejectOnAbort } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import { type Core, passOptions, worldOf } from './core.ts';
-import { createAllowance, requireAllowedScope } from './plan-bounds.ts';
+import { createAllowance, requireAllowedScope, requireWithin } from './plan-bounds.ts';
 
 /** Returns the plan of these applications. @throws the signal's reason. */
 export function planWorks(core: Core, works: readonly Work[], signal: AbortSignal): Promise<PlanDocument> {
@@ -32,7 +32,7 @@ export function planWorks(core: Core, works: readonly Work[], signal: AbortSigna
 export async function planFiles(
   core: Core,
   files: readonly SourceFile[],
-  { adopt, prune, targets, ...request }: PlanRequest,
+  { adopt, prune, targets, within, ...request }: PlanRequest,
   signal: AbortSignal,
 ): Promise<PlannedManifests> {
   const { configuration, options, gates, records } = core;
@@ -46,7 +46,9 @@ export async function planFiles(
   const { limits: general, permissions, ...others } = passOptions(configuration);
   // These manifests would be applied by the client, which must keep to the sync windows like the daemon.
   const limits = { ...general, windows: { at: gates.windowAt, ignoredBecause: undefined } };
-  const ofSource = new Set([...records.values()].map(({ work }) => applicationKey(work.application.spec)));
+  const ofSource = new Map(
+    [...records.values()].map(({ work, status }) => [applicationKey(work.application.spec), status.scope]),
+  );
   const document = await planned(
     core,
     {
@@ -73,8 +75,11 @@ export async function planFiles(
         },
         limits,
       ),
-      check: ({ application }) =>
-        requireAllowedScope(application, limits.allowedScopes, ofSource.has(applicationKey(application.spec))),
+      check: ({ application }) => {
+        const known = ofSource.get(applicationKey(application.spec));
+        if (within !== undefined) requireWithin(application, within, known);
+        requireAllowedScope(application, limits.allowedScopes, known !== undefined);
+      },
     },
     signal,
   );

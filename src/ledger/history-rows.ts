@@ -1,16 +1,20 @@
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Json, JsonObject } from '../model/json.ts';
 import type { HistoryRow } from '../model/owned.ts';
-import type { Ledger } from './ledger.ts';
+import { type HistoryFilter, type Ledger, SCOPES_MAX } from './ledger.ts';
 
 /** Rows that are read at once. */
 const PAGE = 1_000;
 
-/** Yields the rows of a scope, newest first. @param before only rows with a lower serial. */
-export async function* historyRows(ledger: Ledger, scope: ScopeKey, before?: number): AsyncGenerator<HistoryRow> {
+/** Yields the rows of a scope, or of all, newest first. @param before only rows with a lower serial. */
+export async function* historyRows(
+  ledger: Ledger,
+  scope: ScopeKey | undefined,
+  before?: number,
+): AsyncGenerator<HistoryRow> {
   let beforeSerial = before;
   for (;;) {
-    const rows = await ledger.history({ scope, limit: PAGE, ...(beforeSerial === undefined ? {} : { beforeSerial }) });
+    const rows = await ledger.history({ scope, limit: PAGE, beforeSerial });
     const last = rows.at(-1);
     if (rows.length < PAGE || last === undefined) {
       yield* rows;
@@ -79,4 +83,21 @@ function isAbout({ detail: json, uid }: HistoryRow, resource: ResourceId, uids: 
 
 function objectOf(json: Json | undefined): JsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json) ? (json as JsonObject) : {};
+}
+
+/** Returns rows of the scopes that `isWanted` accepts, newest first. Reads the rows of others only if the scopes are many. */
+export async function historyWithin(
+  ledger: Ledger,
+  isWanted: (scope: ScopeKey) => boolean,
+  { limit, beforeSerial }: Pick<HistoryFilter, 'limit' | 'beforeSerial'>,
+): Promise<readonly HistoryRow[]> {
+  const scopes = (await ledger.scopes()).filter(isWanted);
+  if (scopes.length === 0) return [];
+  if (scopes.length <= SCOPES_MAX) return ledger.history({ scopes, limit, beforeSerial });
+  const found: HistoryRow[] = [];
+  for await (const row of historyRows(ledger, undefined, beforeSerial)) {
+    if (found.length >= limit) break;
+    if (isWanted(row.scope)) found.push(row);
+  }
+  return found;
 }

@@ -80,8 +80,13 @@ export interface IntentFilter {
   readonly states?: readonly IntentState[];
   readonly id?: string;
 }
+/** Scopes in one filter. A statement cannot have many more values. */
+export const SCOPES_MAX = 5_000;
+
 export interface HistoryFilter {
   readonly scope?: ScopeKey | undefined;
+  /** Only rows of these scopes, at most `SCOPES_MAX`. */
+  readonly scopes?: readonly ScopeKey[];
   readonly uid?: string | undefined;
   /** Only rows with a lower serial: the cursor. */
   readonly beforeSerial?: number | undefined;

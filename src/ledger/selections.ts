@@ -73,6 +73,7 @@ export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilt
 export async function selectHistory(db: Kysely<LedgerTables>, filter: HistoryFilter): Promise<readonly HistoryRow[]> {
   let query = db.selectFrom('history').selectAll().where('event', '<>', inventoryEvent);
   if (filter.scope !== undefined) query = query.where('scope', '=', filter.scope);
+  if (filter.scopes !== undefined) query = query.where('scope', 'in', filter.scopes);
   const { uid } = filter;
   if (uid !== undefined) query = query.where('uid', 'in', [uid, formerUid(uid) ?? uid]);
   if (filter.beforeSerial !== undefined) query = query.where('serial', '<', filter.beforeSerial);

@@ -5,26 +5,28 @@ import fastify, {
   type FastifyRequest,
   type FastifyServerOptions,
 } from 'fastify';
-import type { Role } from '../configuration/settings/server-spec.ts';
 import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
+import type { Caller } from './caller.ts';
 import { addDashboard, type Dashboard, isForDashboard, sendPage } from './dashboard.ts';
 import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
+import { type Authorizer, isAdmitted, needOf, type Permissions, permissionsOf } from './permissions.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Services, Reply, Route } from './route.ts';
+import { scopedApi } from './scoped-api.ts';
 import { jsonPieces } from './serialize.ts';
 import type { Identified } from './sign-in/sign-in.ts';
-import { type Caller, includesRole, requiredRole } from './tokens.ts';
 import type { Unsent } from './unsent.ts';
 import { compileAtFirstUse, createValidators, queryOf } from './validation.ts';
 
-/** Decides who is let in. A reload replaces it while the server runs. */
+/** Decides who is let in, and what they may do. A reload replaces it while the server runs. */
 export interface Gate {
   /** Returns the owner of the token in an `Authorization` header. */
   ownerOfHeader(authorization: string): Caller | undefined;
+  readonly permissionsOf: Authorizer;
   readonly hostNames: ReadonlySet<string>;
   readonly metricsArePublic: boolean;
   readonly hasDashboard: boolean;
@@ -157,7 +159,7 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 
 /** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
 function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefusal: (from: string) => void): void {
-  const { ownerOfHeader, hostNames, metricsArePublic, hasDashboard, hasSessions } = gate();
+  const { ownerOfHeader, permissionsOf: allowed, hostNames, metricsArePublic, hasDashboard, hasSessions } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
   if (hosts > 1) throw refusals.twoHosts();
@@ -165,7 +167,7 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
   if (hasDashboard && isForDashboard(request)) return;
   const route = request.routeOptions.config.route;
   // An unknown route needs a viewer, so strangers cannot find out which routes exist.
-  const wanted: Role | undefined = route === undefined ? 'viewer' : requiredRole(route.access, metricsArePublic);
+  const need = needOf(route?.access ?? 'viewer', metricsArePublic);
   if (route?.access === 'signature') {
     const done = services.webhooks.admit(() => request.raw.destroy());
     request.raw.once('end', done).once('close', done);
@@ -173,7 +175,7 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
   const isForSessions = route?.access === 'browser' || route?.access === 'callback';
   if (isForSessions && !hasSessions) throw new RequestProblem(refusals.noSuchRoute);
   if (route?.access === 'browser') services.signIn.checkOrigin(request.headers);
-  if (wanted === undefined) return;
+  if (need === undefined) return;
   const { authorization } = request.headers;
   if (authorization === undefined && hasSessions) {
     const found = services.signIn.identify(request.headers);
@@ -186,7 +188,9 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
     logRefusal(request.ip);
     throw refusals.noToken();
   }
-  if (!includesRole(request.caller.role, wanted)) throw refusals.wrongRole(request.caller.role, wanted);
+  const permissions = allowed(request.caller);
+  if (need.permission !== null && !isAdmitted(need, permissions))
+    throw refusals.wrongRole(request.caller, permissions, need.permission, need.isForAll ? 'all' : undefined);
 }
 
 /** Counts the Host headers. Node keeps only the first one; a proxy in front may have used another. */
@@ -212,8 +216,13 @@ function createRefusalLog({ services, log }: AppOptions): (from: string) => void
 
 const CLIENT_GONE = new Error('the client is gone');
 
+/** The permissions of a request without a caller, which its route does not need either. */
+const NOTHING = permissionsOf([]);
+
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
-  const { services } = options;
+  const { caller } = request;
+  const permissions = (): Permissions => (caller === undefined ? NOTHING : options.gate().permissionsOf(caller));
+  const services = { ...options.services, api: scopedApi(options.services.api, caller, permissions) };
   const { limits } = services;
   const stop = linkedAbort(options.signal);
   const { signal } = stop;
@@ -225,7 +234,9 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     query: request.query,
     body: request.body ?? new Uint8Array(),
     headers: request.headers,
-    by: request.caller?.name ?? 'anyone',
+    by: caller?.name ?? 'anyone',
+    caller,
+    permissions,
     peer: request.ip,
     signal,
   };
@@ -352,6 +363,9 @@ function sendProblem(reply: FastifyReply, details: ProblemDetails, { redact }: A
     .send(redact(JSON.stringify(details)));
 }
 
+/** The access rules of commands. */
+const COMMANDS: ReadonlySet<Route['access']> = new Set(['operate', 'approve', 'admin', 'admin-of-all']);
+
 /** Logs a request: commands with their author at info, all others at debug. */
 function logRequest(request: FastifyRequest, reply: FastifyReply, { log }: AppOptions): void {
   const route = request.routeOptions.config.route;
@@ -361,7 +375,7 @@ function logRequest(request: FastifyRequest, reply: FastifyReply, { log }: AppOp
     by: request.caller?.name,
     status: reply.statusCode,
   };
-  const isCommand = route?.access === 'operator' && request.method === 'POST';
+  const isCommand = request.method === 'POST' && COMMANDS.has(route?.access ?? 'anyone');
   if (isCommand) log.info('server: command', facts);
   else log.debug('server: request', facts);
 }

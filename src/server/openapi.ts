@@ -10,7 +10,7 @@ import { statusSchemas } from '../model/status.ts';
 import { planSchemas } from '../model/plan-document.ts';
 import { problem, problemDetailsSchema } from './problem.ts';
 import type { Route } from './route.ts';
-import { isOpenAccess } from './tokens.ts';
+import { isOpenAccess } from './permissions.ts';
 
 /** Returns the API as an OpenAPI 3.1 document, made of the schemas that also check requests. */
 export function openApiDocument(routes: readonly Route[]): JsonObject {
@@ -111,10 +111,14 @@ const WHO: Readonly<Record<Route['access'], string>> = {
   signature: 'No token is needed, because the body is signed.',
   browser: 'No token is needed. Only for pages of the same origin.',
   callback: 'No token is needed. Only for the redirect of the OpenID Connect provider.',
-  metrics: 'Role: viewer. No token is needed if spec.server.metrics.public of Settings is true.',
-  viewer: 'Role: viewer.',
-  operator: 'Role: operator.',
-  admin: 'Role: admin.',
+  metrics: 'Any role, for everything. No token is needed if spec.server.metrics.public of Settings is true.',
+  caller: 'Any caller, also without a role.',
+  viewer: 'Any role. Covers only the applications of the role.',
+  'viewer-of-all': 'Any role, for everything.',
+  operate: 'Role: operate, operator or admin. Covers only the applications of the role.',
+  approve: 'Role: approve, operator or admin. Covers only the applications of the role.',
+  admin: 'Role: admin. Covers only the applications of the role.',
+  'admin-of-all': 'Role: admin, for everything.',
 };
 
 function operationOf(route: Route): JsonObject {

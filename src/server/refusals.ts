@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { Role } from '../configuration/settings/server-spec.ts';
-import { type ProblemDetails, problem, refusal } from './problem.ts';
+import { ROLES } from '../configuration/settings/roles-spec.ts';
+import type { ResourceId } from '../model/ids.ts';
+import type { Caller } from './caller.ts';
+import { includesPermission, type Permission, type Permissions } from './permissions.ts';
+import { type ProblemDetails, problem, refusal, type RequestProblem } from './problem.ts';
 
 /** Problems of requests that are refused before a route handles them. */
 
@@ -12,11 +15,33 @@ export const noToken = () =>
       'Send Authorization: Bearer <token> with one of spec.server.tokens of Settings (portolan: --token-file, or PORTOLAN_SERVER_TOKEN).',
   });
 
-export const wrongRole = (has: Role, wanted: Role) =>
-  refusal(403, 'server/wrong-role', {
-    detail: `The token has the role ${has}, but this request needs ${wanted}. Nothing was done.`,
-    remedy: `Use a token with the role ${wanted}, or change its role in spec.server.tokens of Settings.`,
+/** @param where the application that the permission is needed for; `all`: for everything; undefined: for any. */
+export function wrongRole(
+  caller: Caller | undefined,
+  { grants }: Permissions,
+  wanted: Permission,
+  where?: ResourceId | 'all',
+): RequestProblem {
+  const roles = [...new Set(grants.map(({ role }) => role))];
+  const has = roles.length === 0 ? 'no role' : `the role${roles.length === 1 ? '' : 's'} ${roles.join(' and ')}`;
+  const of = where === undefined ? '' : where === 'all' ? ' for everything' : ` for ${where}`;
+  return refusal(403, 'server/wrong-role', {
+    detail: `${subjectOf(caller)} has ${has}, but this request needs ${wanted}${of}. Nothing was done.`,
+    remedy: `Use a token or a user with ${namedRoles(wanted)}${of}, or add the role in spec.server.roles of Settings. portolan whoami shows the roles.`,
   });
+}
+
+function subjectOf(caller: Caller | undefined): string {
+  if (caller === undefined) return 'The request';
+  return `The ${caller.via === 'token' ? 'token' : 'user'} ${caller.name}`;
+}
+
+/** `the role operate, operator or admin`. */
+function namedRoles(wanted: Permission): string {
+  const roles = ROLES.filter((role) => includesPermission(role, wanted));
+  const last = roles.at(-1) ?? '';
+  return `the role ${roles.length === 1 ? last : `${roles.slice(0, -1).join(', ')} or ${last}`}`;
+}
 
 export const wrongHost = () =>
   refusal(421, 'server/wrong-host', {

@@ -3,7 +3,8 @@ import type { ControllerApi } from '../controller/api.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { ProcessState } from '../model/platform-status.ts';
 import type { Clock } from '../runtime/clock.ts';
-import type { Access } from './tokens.ts';
+import type { Caller } from './caller.ts';
+import type { Access, Permissions } from './permissions.ts';
 import type { Health } from './health.ts';
 import type { RunPiece } from './pace.ts';
 import type { PlanGate } from './plan-gate.ts';
@@ -22,6 +23,10 @@ export interface Call {
   readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
   /** The name of the caller, for the history. */
   readonly by: string;
+  /** undefined on a route that needs no caller. */
+  readonly caller: Caller | undefined;
+  /** Returns the permissions of the caller at present. Routes need not check them: `services.api` does. */
+  readonly permissions: () => Permissions;
   /** The address of the other side of the connection, which may be a proxy. */
   readonly peer: string;
   /** Aborted when the client disconnects, the server closes, or the request takes too long. */
@@ -50,6 +55,7 @@ type OpenStream = (response: ServerResponse, headers: Readonly<Record<string, st
 
 /** The services that routes use. */
 export interface Services {
+  /** Limited to what the caller may see and do. */
   readonly api: ControllerApi;
   readonly clock: Clock;
   readonly limits: ServerLimits;

@@ -17,6 +17,7 @@ import { defaultLimits, type ServerLimits } from './limits.ts';
 import * as refusals from './refusals.ts';
 import { createPace, type Pace } from './pace.ts';
 import { createPlanGate } from './plan-gate.ts';
+import { createAuthorizer } from './permissions.ts';
 import type { ProcessFacts, RenderMetrics, Services } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
@@ -118,7 +119,8 @@ interface Entrance {
 function openEntrance(settings: ServerSettings, options: ServerOptions, signal: AbortSignal): Entrance {
   const tokens = openTokens(settings.tokens, options.openSecret);
   const gate = gateOf(settings, tokens, options.dashboardFolder !== undefined);
-  return { gate, signIn: openSignIn(settings, tokens, { ...options, signal }) };
+  const { permissionsOf } = gate;
+  return { gate, signIn: openSignIn(settings, { ...tokens, permissionsOf }, { ...options, signal }) };
 }
 
 interface ServiceParts {
@@ -137,7 +139,7 @@ function openServices(options: ServerOptions, { limits, pace, signal, isTls, ent
     clock,
     limits,
     health: watchHealth(api, clock, signal),
-    streams: createStreams({ api, clock, limits, pace, redact }, settings.maxStreams),
+    streams: createStreams({ clock, limits, pace, redact }, settings.maxStreams),
     webhooks: createWebhooks(settings.webhooks, { clock, limits, openSecret, signal, poke }),
     metrics: createScrapes({ render: metrics, clock, pace, redact, reuseMs: limits.metricsReuseMs, signal }),
     plans: createPlanGate(limits),
@@ -186,6 +188,7 @@ function gateOf(settings: ServerSettings, { ownerOfHeader }: Tokens, hasDashboar
   const names = [...settings.hosts, ...publicHost, parseListen(settings.listen).host];
   return {
     ownerOfHeader,
+    permissionsOf: createAuthorizer(settings),
     hostNames: new Set(names.map((name) => name.toLowerCase())),
     metricsArePublic: settings.metrics.public,
     // Without a token or a provider, no user could sign in.

@@ -10,17 +10,18 @@ import { refusal } from './problem.ts';
 
 /** The start of a stream and the events it carries. */
 export interface StreamRequest {
+  /** The controller as the caller may see it. */
+  readonly api: ControllerApi;
   /** The stream begins after the event with this sequence number. */
   readonly sequence: number;
   /** Events are missing between the last one that the client received and this start. */
   readonly hasGap: boolean;
   readonly wants: (event: ControllerEvent) => boolean;
-  /** The name of the caller's token. */
+  /** The name of the caller. */
   readonly by: string;
 }
 
 interface Around {
-  readonly api: ControllerApi;
   readonly clock: Clock;
   readonly limits: ServerLimits;
   readonly pace: Pace;
@@ -94,9 +95,9 @@ const SLOW = new Error('the reader is too slow');
 /** Sends events until `signal` is aborted. @throws the signal's reason, or SLOW. */
 async function pump(
   response: ServerResponse,
-  { api, clock, limits, pace, redact }: Around,
+  { clock, limits, pace, redact }: Around,
   signal: AbortSignal,
-  { sequence: start, hasGap, wants, by }: StreamRequest,
+  { api, sequence: start, hasGap, wants, by }: StreamRequest,
 ): Promise<void> {
   const write = async (text: string): Promise<void> => {
     signal.throwIfAborted();
@@ -118,11 +119,11 @@ async function pump(
     if (hasGap) await write(GAP);
     let sequence = start;
     while (!signal.aborted) {
-      const { events, isComplete } = api.events.since(sequence, BATCH);
+      const { events, isComplete, through } = api.events.since(sequence, BATCH);
       if (!isComplete) await write(GAP);
       const texts = (): string[] => events.filter(wants).map(textOf);
       if (events.length > 0) for (const text of await pace.run(by, signal, texts)) await write(text);
-      sequence = events.at(-1)?.sequence ?? sequence;
+      sequence = through;
       if (events.length > 0) continue;
       if (await bell.wait(clock, limits.heartbeatMs, signal)) continue;
       await write(': still here\n\n');

@@ -34,7 +34,7 @@ test('a rejected digest is explained: unknown, a total, a part, of another appli
   // The plan of the application has the digest that approves it; the plan of all has it beside the total.
   const all = await api.plan('all', signal);
   expect(all.scopes.find(({ application }) => application === SHOP)?.digest).toBe(held);
-  expect((await api.plan(SHOP, signal)).digest).toBe(held);
+  expect((await api.plan([SHOP], signal)).digest).toBe(held);
   expect(await reject(all.digest, 'other-plan')).toContain('it is the total digest of a plan of 2 applications, and');
   expect(await reject(held.slice(0, 12), 'other-plan')).toContain('it is only the beginning of a digest');
   const other = world.application(BLOG).pending?.digest ?? '';

@@ -107,7 +107,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
   const listeners = new Set<(event: ControllerEvent) => void>();
   const events: EventStream = {
     newest: 0,
-    since: () => ({ events: [], isComplete: true }),
+    since: () => ({ events: [], isComplete: true, through: 0 }),
     subscribe(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);

@@ -113,7 +113,7 @@ test('the message of a resource lists its first changes, and counts the others',
   const ready = component?.conditions.find(({ type }) => type === 'Ready');
   expect(ready?.message).toMatch(/^change alias of port 1 to NEW1; .*port 4 to NEW4; and 2 more$/);
   // The plan that the controller shows has the controller's own way out, not a flag of apply.
-  const { refusals } = await world.controller.api.plan(SHOP, new AbortController().signal);
+  const { refusals } = await world.controller.api.plan([SHOP], new AbortController().signal);
   expect(refusals).toMatchObject(world.application(SHOP).approval?.refusals ?? []);
   expect(refusals[0]?.override).toMatch(/^approve this plan, or raise spec\.prune\.maxShare of Settings to 0\./);
 });

@@ -118,6 +118,6 @@ test('an Application that means another application orphans the former one once 
     'r.yaml': rule('www', 'www.example.com'),
   });
   await world.pass(120_000);
-  const plan = await world.controller.api.plan('Application/blog', new AbortController().signal);
+  const plan = await world.controller.api.plan(['Application/blog'], new AbortController().signal);
   expect(plan.notes).toEqual([]);
 });

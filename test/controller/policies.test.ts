@@ -63,7 +63,7 @@ test('a denied manifest holds its application, the correction of drift too, unti
   expect(event?.message).toBe(
     `${SHOP}: policy "owner" denies Component/shop-web: add the label owner; nothing was sent. To allow it: correct the manifest.`,
   );
-  const plan = await world.controller.api.plan(SHOP, new AbortController().signal);
+  const plan = await world.controller.api.plan([SHOP], new AbortController().signal);
   expect(plan.refusals).toMatchObject([{ code: 'guard/policy', policy: 'owner', resource: 'Component/shop-web' }]);
 
   await world.commit(files('{ owner: web }'));

@@ -62,7 +62,7 @@ test('each difference names its actor: a commit, a user of the platform, or both
   const before = portOf(world);
   world.state.ports.put({ ...before, alias: 'HAND' });
   await world.until(
-    () => world.eventsOf('drift.detected').length > 0 || (world.controller.api.sync(SHOP, 'x'), false),
+    () => world.eventsOf('drift.detected').length > 0 || (world.controller.api.sync([SHOP], 'x'), false),
     'drift',
   );
   const drift = world.application(SHOP).resources.find(({ id }) => id === WEB)?.drift;
@@ -122,7 +122,7 @@ test('the history of a resource goes back to its creation, and has nothing of ot
   );
   for (const alias of ['A', 'B', 'C']) {
     world.state.ports.put({ ...portOf(world), alias });
-    api.sync(SHOP, 'x');
+    api.sync([SHOP], 'x');
     await world.until(() => portOf(world).alias === 'WEB', 'healed');
     await world.until(() => world.ready(SHOP) === 'True InSync', 'in sync');
   }

@@ -19,6 +19,7 @@ test('by default it listens on this machine only, and opens to nobody', () => {
     trustedProxies: [],
     hosts: [],
     tokens: [],
+    roles: [],
     sessions: { idleMs: 7_200_000, lifetimeMs: 43_200_000, max: 1_000 },
     webhooks: [],
     metrics: { public: false },

@@ -1,4 +1,4 @@
-import { includesRole, requiredRole } from '../../src/server/tokens.ts';
+import { includesPermission, needOf } from '../../src/server/permissions.ts';
 import { SECRETS } from './api.ts';
 import type { Attempt } from './draft.ts';
 import { type Answered, exchange } from './exchange.ts';
@@ -39,8 +39,9 @@ function fault(attempt: Attempt, { status, headers, body, raw }: Answered): stri
 
 /** Whether the caller may have a success for this: what was changed about a path may lead to another route, but to none that changes anything. */
 function mayDo({ route, caller, isPathOfRoute, bytes }: Attempt): boolean {
-  const wanted = requiredRole(route.access, false);
-  const isAllowed = wanted === undefined || (caller !== 'stranger' && includesRole(caller, wanted));
+  const wanted = needOf(route.access, false)?.permission;
+  const isAllowed =
+    wanted === undefined || (caller !== 'stranger' && (wanted === null || includesPermission(caller, wanted)));
   if (isAllowed) return true;
   return !isPathOfRoute && caller !== 'stranger' && /^(GET|HEAD) /i.test(bytes.subarray(0, 5).toString());
 }

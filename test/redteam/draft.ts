@@ -1,12 +1,14 @@
-import type { Role } from '../../src/configuration/settings/server-spec.ts';
 import type { JsonObject } from '../../src/model/json.ts';
 import type { Random } from '../../src/runtime/random.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { MANIFEST } from './oddities.ts';
 
+/** The tokens of the corpus; each has the role of its name. */
+export type Holder = 'viewer' | 'operator' | 'admin';
+
 /** Who a request claims to be. `stranger`: no token, or one that is not ours. */
-export type Caller = Role | 'stranger';
+export type Caller = Holder | 'stranger';
 
 /** One request of the corpus, as bytes on a socket. */
 export interface Attempt {
@@ -25,7 +27,7 @@ export interface Attempt {
 }
 
 export interface Secrets {
-  readonly tokens: Readonly<Record<Role, string>>;
+  readonly tokens: Readonly<Record<Holder, string>>;
   readonly webhook: string;
 }
 

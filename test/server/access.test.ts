@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ROLES, type Role } from '../../src/configuration/settings/server-spec.ts';
+import { ROLES, type Role } from '../../src/configuration/settings/roles-spec.ts';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
-import { isOpenAccess } from '../../src/server/tokens.ts';
+import { isOpenAccess } from '../../src/server/permissions.ts';
 import { serve, type Serving, startServing, TOKENS } from './serving.ts';
 
 /** A request that its route would carry out. */
@@ -41,9 +41,13 @@ const ALLOWED: Readonly<Record<Route['access'], readonly Role[]>> = {
   browser: [],
   callback: [],
   metrics: ROLES,
+  caller: ROLES,
   viewer: ROLES,
-  operator: ['operator', 'admin'],
+  'viewer-of-all': ROLES,
+  operate: ['operate', 'operator', 'admin'],
+  approve: ['approve', 'operator', 'admin'],
   admin: ['admin'],
+  'admin-of-all': ['admin'],
 };
 
 /** Where a token does not help: pages of this origin only, and no provider is configured. */
@@ -142,7 +146,7 @@ test('a role that is not enough is told which one is', async () => {
   const { body } = await ask('/api/v1/sync', { method: 'POST', role: 'viewer' });
   expect(body).toMatchObject({
     code: 'server/wrong-role',
-    detail: expect.stringContaining('needs operator') as string,
+    detail: expect.stringContaining('needs operate') as string,
   });
 });
 

@@ -271,12 +271,13 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
       get newest() {
         return all().at(-1)?.sequence ?? 0;
       },
-      since: (sequence, limit) => ({
-        events: all()
+      since: (sequence, limit) => {
+        const events = all()
           .filter((one) => one.sequence > sequence)
-          .slice(0, limit),
-        isComplete: (all()[0]?.sequence ?? 1) <= sequence + 1,
-      }),
+          .slice(0, limit);
+        const isComplete = (all()[0]?.sequence ?? 1) <= sequence + 1;
+        return { events, isComplete, through: events.at(-1)?.sequence ?? sequence };
+      },
       subscribe: (listener) => {
         listeners.add(listener);
         return () => listeners.delete(listener);
@@ -310,8 +311,9 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
     return this.orphaned;
   }
 
-  sync(id: ResourceId | 'all', by: string): void {
-    this.asked.push(`sync ${id} by ${by}`);
+  sync(ids: readonly ResourceId[] | 'all', by: string): readonly ResourceId[] {
+    this.asked.push(`sync ${ids === 'all' ? ids : ids.join(' ')} by ${by}`);
+    return ids === 'all' ? this.list.map(({ id }) => id) : ids;
   }
 
   pokeSource(because: string): void {
@@ -344,13 +346,13 @@ export class HandMadeController extends HandMadeDecisions implements ControllerA
     this.asked.push(`approve ${id} ${digest} by ${by}`);
   }
 
-  async plan(id: ResourceId | 'all', signal: AbortSignal): Promise<PlanDocument> {
+  async plan(ids: readonly ResourceId[] | 'all', signal: AbortSignal): Promise<PlanDocument> {
     const planned = await this.planned(
       [],
       { variables: new Map(), prune: false, adopt: [], targets: undefined },
       signal,
     );
-    return 'formatVersion' in planned ? planned : planOf(id === 'all' ? undefined : id);
+    return 'formatVersion' in planned ? planned : planOf(ids === 'all' ? undefined : ids[0]);
   }
 
   async planManifests(files: readonly SourceFile[], options: PlanRequest, signal: AbortSignal) {

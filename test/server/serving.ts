@@ -1,6 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
 import type { ServerSettings } from '../../src/configuration/settings/server-spec.ts';
+import { ROLES } from '../../src/configuration/settings/roles-spec.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -17,6 +18,8 @@ import { HandMadeController } from './controller.ts';
 
 export const TOKENS = {
   viewer: 'viewer-viewer-viewer-1',
+  operate: 'operate-operate-operate-1',
+  approve: 'approve-approve-approve-1',
   operator: 'operator-operator-oper-1',
   admin: 'admin-admin-admin-admin-1',
 } as const;
@@ -64,7 +67,7 @@ export async function startServing(options: ServingOptions = {}): Promise<Servin
   const settings: ServerSettings = {
     ...defaultSettings().server,
     listen: '127.0.0.1:0',
-    tokens: (['viewer', 'operator', 'admin'] as const).map((role) => ({ name: role, role, value: { env: role } })),
+    tokens: ROLES.map((role) => ({ name: role, role, value: { env: role } })),
     webhooks: (['github', 'gitlab', 'gitea', 'generic'] as const).map((type) => ({
       name: `my-${type}`,
       type,

@@ -159,6 +159,7 @@ class MemoryLedger implements Ledger {
         ({ uid }) => filter.uid === undefined || filter.uid === uid || (uid !== null && uid === formerUid(filter.uid)),
       )
       .filter(({ event }) => event !== inventoryEvent)
+      .filter(({ scope }) => filter.scopes?.includes(scope) ?? true)
       .filter(({ serial }) => filter.beforeSerial === undefined || serial < filter.beforeSerial)
       .sort((left, right) => right.serial - left.serial)
       .slice(0, filter.limit);

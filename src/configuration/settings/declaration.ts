@@ -48,7 +48,6 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
         hosts: ['portolan.example.com'],
         publicUrl: 'https://portolan.example.com',
         tls: { certFile: '/etc/tls/tls.crt', keyFile: '/etc/tls/tls.key' },
-        tokens: [{ name: 'ci', role: 'viewer', value: { env: 'CI_TOKEN' } }],
         sessions: { idle: '2h', lifetime: '12h', max: 1_000 },
         oidc: {
           name: 'Example',
@@ -60,6 +59,14 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
           groupsClaim: 'groups',
           tls: { caFile: '/etc/portolan/login-ca.pem' },
         },
+        tokens: [
+          { name: 'ci', role: 'viewer', value: { env: 'CI_TOKEN' } },
+          { name: 'team-a', value: { file: '/run/secrets/team-a' } },
+        ],
+        roles: [
+          { role: 'operator', tokens: ['team-a'], groups: ['team-a'], applications: ['*/team-a/*/*'] },
+          { role: 'admin', users: ['alice@example.com'] },
+        ],
         webhooks: [{ name: 'forge', type: 'github', secret: { env: 'WEBHOOK_SECRET' } }],
         metrics: { public: false },
         maxStreams: 32,
@@ -147,7 +154,7 @@ function checkSettings({ spec }: Resource<SettingsSpec>, set: OtherResources): r
   return [
     ...Object.entries(spec.settle).flatMap(([name, window]) => durationProblems(window, `spec.settle.${name}`)),
     ...sourceProblems(spec.source),
-    ...serverProblems(spec.server),
+    ...serverProblems(spec.server, set),
     ...notificationProblems(spec.notifications),
     ...windowProblems(spec.windows, set),
     ...policyProblems(spec.policies),

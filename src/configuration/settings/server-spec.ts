@@ -1,15 +1,12 @@
 import { isIP } from 'node:net';
-import type { SpecProblem } from '../../kinds/kind.ts';
+import type { OtherResources, SpecProblem } from '../../kinds/kind.ts';
 import { problemAt, repeats } from '../../kinds/problems.ts';
 import { arrayOf, boolean, choice, integer, objectOf, section, string, type TypeOf } from '../../model/schema-words.ts';
 import { NAME } from '../../kinds/schema.ts';
 import type { Loaded } from '../loaded.ts';
+import { ROLE_DESCRIPTION, roleProblems, ROLES, rolesSchema } from './roles-spec.ts';
 import { filePath, secretReference } from '../platform/spec.ts';
 import { oidcSchema, publicUrlSchema, sessionsSchema, signInProblems } from './sign-in-spec.ts';
-
-/** The roles. Each has the permissions of those before it: read; sync, suspend, resume, approve and read the ledger; everything. */
-export const ROLES = ['viewer', 'operator', 'admin'] as const;
-export type Role = (typeof ROLES)[number];
 
 export const LISTEN_DEFAULT = '127.0.0.1:7780';
 
@@ -18,10 +15,7 @@ const pemFile = (what: string) =>
 
 const tokenSchema = objectOf('One token.', {
   name: string('Name of the user, for the history and the log.', NAME),
-  role: choice(
-    'viewer: read and plan. operator: also sync, suspend, resume, approve and read the ledger. admin: everything.',
-    ROLES,
-  ),
+  'role?': choice(`Role for everything. Absent: only the roles in spec.server.roles. ${ROLE_DESCRIPTION}`, ROLES),
   value: secretReference('The token, at least 16 characters, by reference.'),
 });
 
@@ -75,6 +69,7 @@ export const serverSchema = section('The HTTP API of the daemon.', {
   }),
   sessions: sessionsSchema,
   'oidc?': oidcSchema,
+  roles: rolesSchema,
   webhooks: arrayOf(webhookSchema, {
     maxItems: 100,
     default: [],
@@ -117,7 +112,7 @@ export type ServerSettings = Loaded<ServerSpec>;
 
 const PORT_MAX = 65_535;
 
-export function serverProblems(spec: ServerSpec): readonly SpecProblem[] {
+export function serverProblems(spec: ServerSpec, set: OtherResources): readonly SpecProblem[] {
   const { listen, tokens, webhooks, trustedProxies } = spec;
   const path = 'spec.server';
   const port = Number(listen.slice(listen.lastIndexOf(':') + 1));
@@ -139,6 +134,7 @@ export function serverProblems(spec: ServerSpec): readonly SpecProblem[] {
     ...duplicates(tokens, `${path}.tokens`),
     ...duplicates(webhooks, `${path}.webhooks`),
     ...signInProblems(spec, path),
+    ...roleProblems(spec, set),
   ];
 }
 

@@ -28,10 +28,11 @@ export const reasonSchema = (description: string) => string(description, reason)
 
 /** Returns the common part of commands for one application. The command is in effect when the answer is sent. */
 function command(
+  access: 'operate' | 'approve',
   carryOut: (api: ControllerApi, id: ResourceId, by: string, body: Readonly<Record<string, string>>) => Promise<void>,
 ) {
   return {
-    access: 'operator',
+    access,
     answers: { 200: { description: 'The application after the command.', schema: ref('Application') } },
     handle: async ({ params, body, by }: Call, { api }: Services) => {
       const { id } = applicationNamed(api, params['name']);
@@ -45,35 +46,33 @@ export const commandRoutes = routesOf({
   'POST /api/v1/applications/{name}/sync': {
     operationId: 'syncApplication',
     summary: 'Requests a sync of one application.',
-    access: 'operator',
+    access: 'operate',
     answers: asked,
     handle: ({ params, by }, { api }) => {
       const { id } = applicationNamed(api, params['name']);
-      api.sync(id, by);
-      return json({ syncing: [id] }, 202);
+      return json({ syncing: api.sync([id], by) }, 202);
     },
   },
   'POST /api/v1/sync': {
     operationId: 'syncAll',
-    summary: 'Requests a read of the source and a sync of all applications.',
-    access: 'operator',
+    summary: 'Requests a read of the source and a sync of all applications, or of those that the caller may sync.',
+    access: 'operate',
     answers: asked,
     handle: ({ by }, { api }) => {
       api.pokeSource(`sync by ${by}`);
-      api.sync('all', by);
-      return json({ syncing: api.applications().map(({ id }) => id) }, 202);
+      return json({ syncing: api.sync('all', by) }, 202);
     },
   },
   'POST /api/v1/applications/{name}/suspend': {
     operationId: 'suspendApplication',
     summary: 'Suspends an application: Portolan writes nothing for it until it is resumed.',
     body: bodyOf('reason', 'Why the application is suspended. Status shows the reason.', reason),
-    ...command((api, id, by, body) => api.suspend(id, by, body['reason'] ?? '')),
+    ...command('operate', (api, id, by, body) => api.suspend(id, by, body['reason'] ?? '')),
   },
   'POST /api/v1/applications/{name}/resume': {
     operationId: 'resumeApplication',
     summary: 'Resumes a suspended application.',
-    ...command((api, id, by) => api.resume(id, by)),
+    ...command('operate', (api, id, by) => api.resume(id, by)),
   },
   'POST /api/v1/applications/{name}/approve': {
     operationId: 'approvePlan',
@@ -83,12 +82,12 @@ export const commandRoutes = routesOf({
       maxLength: 128,
       pattern: '^[0-9a-f]+$',
     }),
-    ...command((api, id, by, body) => api.approve(id, body['digest'] ?? '', by)),
+    ...command('approve', (api, id, by, body) => api.approve(id, body['digest'] ?? '', by)),
   },
   'POST /api/v1/platforms/{name}/rebind': {
     operationId: 'rebindPlatform',
     summary: 'Binds the ledger to the current URL of a platform, and to its regions at their next use.',
-    access: 'admin',
+    access: 'admin-of-all',
     body: bodyOf('reason', 'Why the platform is still the same one. The history keeps the reason.', reason),
     answers: {
       200: {

@@ -59,6 +59,7 @@ export const eventRoutes = routesOf({
       const position = typeof last === 'string' ? last : after;
       const start = position === undefined ? undefined : sequenceAt(api, position);
       const request = {
+        api,
         sequence: start?.sequence ?? api.events.newest,
         hasGap: start?.isOfThisProcess === false,
         wants: isOf(application),

@@ -52,7 +52,7 @@ export const planRoutes = routesOf({
     answers: plan,
     handle: async ({ params, by, signal }, { api, plans }) => {
       const { id } = applicationNamed(api, params['name']);
-      return json(await plans.run(by, signal, () => api.plan(id, signal)));
+      return json(await plans.run(by, signal, () => api.plan([id], signal)));
     },
   },
   'GET /api/v1/plan': {

@@ -38,7 +38,7 @@ export const recordRoutes = routesOf({
   'GET /api/v1/applications/{name}/objects': {
     operationId: 'listObjects',
     summary: 'Lists the objects of one application in the ledger.',
-    access: 'operator',
+    access: 'operate',
     query: pageQuery,
     answers: partOf('OwnedObject'),
     handle: async ({ params, query }, { api }) => {
@@ -49,7 +49,7 @@ export const recordRoutes = routesOf({
   'GET /api/v1/intents': {
     operationId: 'listIntents',
     summary: 'Lists intents, which are recorded before each write, and their outcomes.',
-    access: 'operator',
+    access: 'operate',
     query: { ...pageQuery, application: applicationQuery },
     answers: partOf('Intent'),
     handle: async ({ query }, { api }) => {

@@ -61,7 +61,7 @@ export const signalRoutes = routesOf({
     operationId: 'getPlatform',
     summary:
       'Returns the state of platforms, regions, source, ledger and process, with every fault and the side where it is. Sends no request to a platform.',
-    access: 'viewer',
+    access: 'viewer-of-all',
     answers: { 200: { description: 'The state.', schema: ref('PlatformStatus') } },
     handle: (_, services) => platformStatus(services),
   },

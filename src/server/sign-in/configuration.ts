@@ -3,6 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { readAuthorities } from '../certificates.ts';
+import type { Authorizer } from '../permissions.ts';
 import type { OpenSecret, Tokens } from '../tokens.ts';
 import { Provider } from './provider.ts';
 import { createProviderFetch } from './provider-fetch.ts';
@@ -22,7 +23,11 @@ interface Around {
  * Returns what sign-ins need of the settings.
  * @throws PortolanError `invalid` when a secret is missing or a certificate cannot be read.
  */
-export function openSignIn(settings: ServerSettings, tokens: Tokens, around: Around): SignInConfiguration {
+export function openSignIn(
+  settings: ServerSettings,
+  tokens: Tokens & { readonly permissionsOf: Authorizer },
+  around: Around,
+): SignInConfiguration {
   const oidc = openProvider(settings, around);
   return {
     settings,
@@ -32,12 +37,13 @@ export function openSignIn(settings: ServerSettings, tokens: Tokens, around: Aro
       const fingerprint = name === undefined ? undefined : tokens.fingerprintOf(name);
       return name === undefined || fingerprint === undefined ? undefined : { via: 'token', name, fingerprint };
     },
-    callerOf: (user) => {
-      if (user.via === 'token')
-        return tokens.fingerprintOf(user.name) === user.fingerprint ? tokens.named(user.name) : undefined;
-      return undefined;
+    callerOf: (user, sessionEndsMs) => {
+      const { via, name } = user;
+      const isValid =
+        via === 'token' ? tokens.fingerprintOf(name) === user.fingerprint : oidc?.provider.id === user.provider;
+      return isValid ? { via, name, groups: via === 'token' ? [] : user.groups, sessionEndsMs } : undefined;
     },
-    hasRole: () => true,
+    hasRole: (caller) => tokens.permissionsOf(caller).has('viewer'),
   };
 }
 

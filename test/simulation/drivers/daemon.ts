@@ -222,7 +222,7 @@ export class Daemon extends DriverProcess {
         case 'resume':
           return await this.resume(name);
         case 'sync':
-          return api.sync(chance.happens(0.5) ? 'all' : idOf(name), 'a person');
+          return void api.sync(chance.happens(0.5) ? 'all' : [idOf(name)], 'a person');
         case 'poke':
           return api.pokeSource('a person');
         case 'reload':
@@ -257,7 +257,7 @@ export class Daemon extends DriverProcess {
     const name = names.find((one) => (api.application(idOf(one))?.approval ?? null) !== null);
     if (name === undefined) return false;
     const digest = api.application(idOf(name))?.approval?.digest ?? '';
-    const document = await api.plan(idOf(name), new AbortController().signal);
+    const document = await api.plan([idOf(name)], new AbortController().signal);
     if (isLate) await this.clock.sleep(30_000);
     // A person agrees to what is shown; the digest holds it to that.
     const [plan] = document.scopes;

@@ -1,0 +1,85 @@
+import type { Within } from '../controller/api.ts';
+import { outsideScope } from '../controller/plan-bounds.ts';
+import { errorFacts } from '../model/errors.ts';
+import { type ResourceId, scopeKey } from '../model/ids.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
+import type { ApplicationStatus, ControllerEvent, ControllerStatus, StatusError } from '../model/status.ts';
+import { planDocument } from '../plan/document.ts';
+import { compareText } from '../model/text.ts';
+import { amount } from '../plan/words.ts';
+
+/** Views for a caller who may see only some applications: others appear only as a number. */
+
+/** Returns the status for some applications. @param status counts only these already. @param all all applications. */
+export function limitedStatus(
+  status: ControllerStatus,
+  all: readonly ApplicationStatus[],
+  isWithin: Within,
+): ControllerStatus {
+  const { source } = status;
+  const outside = all.filter(({ scope }) => !isWithin(scope));
+  const faults = outside.filter(isFaulty).length + (source.error === null ? 0 : 1);
+  const resources = all.reduce((sum, one) => sum + (isWithin(one.scope) ? one.resources.length : 0), 0);
+  return {
+    ...status,
+    source: { ...source, error: source.error && faultOutside(source.error), resources },
+    regions: status.regions.map((region) => ({ ...region, message: '' })),
+    outside: { faults },
+  };
+}
+
+/** Returns whether an application fails, or requires manual action. */
+function isFaulty({ failures, conditions }: ApplicationStatus): boolean {
+  return failures > 0 || conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+}
+
+/** A fault of the source names files and applications, which the caller may not see. */
+function faultOutside({ atMs }: StatusError): StatusError {
+  return {
+    code: 'source/outside-scope',
+    message: `${faultsOutside(1)}.`,
+    remedy: 'Ask someone whose role covers everything: portolan status shows it.',
+    atMs,
+  };
+}
+
+/** `1 fault outside your scope`. */
+function faultsOutside(count: number): string {
+  return `${amount(count, 'fault')} outside your scope`;
+}
+
+/** Returns an event as the caller may see it; undefined: not at all. */
+export function limitedEvent(event: ControllerEvent, isVisible: Within): ControllerEvent | undefined {
+  if (isVisible(event.scope)) return event;
+  if (event.application !== null || event.scope !== null) return undefined;
+  if (event.type.startsWith('controller.')) return event;
+  const message = SOURCE_MESSAGES[event.type];
+  if (message === undefined) return undefined;
+  const isFault = event.type === 'source.refused' || event.type === 'source.failed';
+  return { ...event, severity: isFault ? 'error' : 'info', message, labels: {}, resource: null, detail: null };
+}
+
+/** The details of these events name applications, files and authors. */
+const SOURCE_MESSAGES: Readonly<Record<string, string>> = {
+  'source.observed': 'a new revision was read',
+  'source.accepted': 'the revision was accepted',
+  'source.recovered': 'the source can be read again',
+  'source.refused': faultsOutside(1),
+  'source.failed': faultsOutside(1),
+};
+
+/** Returns a plan without the applications that the caller may not see, and without notes about the whole source. */
+export function limitedPlan(document: PlanDocument, isVisible: Within): PlanDocument {
+  const [shown = [], hidden = []] = [true, false].map((wanted) =>
+    document.scopes.filter(({ scope }) => isVisible(scopeKey(scope)) === wanted),
+  );
+  if (hidden.length === 0) return { ...document, notes: [] };
+  const facts = hidden.map(({ application }) => ({
+    application,
+    ...errorFacts(outsideScope(application as ResourceId)),
+  }));
+  const unobserved = [...document.unobserved, ...facts].sort((left, right) =>
+    compareText(left.application, right.application),
+  );
+  return planDocument({ ...document, scopes: shown, unobserved, notes: [] });
+}
