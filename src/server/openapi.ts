@@ -78,7 +78,11 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
     paths: /\/(?:history|objects|intents|doubts|resolve|retry|forget|identify)$/,
   },
   { name: 'webhooks', description: 'A Git host reports that the source may have changed.', paths: /^\/webhooks\// },
-  { name: 'sessions', description: 'Sessions of browsers.', paths: /\/(?:session|sign-in|auth)\b/ },
+  {
+    name: 'sessions',
+    description: 'Sessions of browsers, and who the caller is.',
+    paths: /\/(?:session|sign-in|auth|whoami)\b/,
+  },
   {
     name: 'process',
     description: 'The process: status, health, metrics, this document.',

@@ -7,6 +7,8 @@ import type { Caller } from './caller.ts';
 /** Permission that a route or an action needs. `operator` is a role only: it is `operate` and `approve`. */
 export type Permission = Exclude<Role, 'operator'>;
 
+export const PERMISSION_NAMES = ['viewer', 'operate', 'approve', 'admin'] as const satisfies readonly Permission[];
+
 const PERMISSIONS: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ['viewer'],
   operate: ['viewer', 'operate'],

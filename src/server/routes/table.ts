@@ -9,6 +9,7 @@ import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
 import { signalRoutes } from './signals.ts';
 import { sessionRoutes } from './session.ts';
+import { whoamiRoutes } from './whoami.ts';
 
 /** All routes of the API, each with its access rule. */
 export const routes: readonly Route[] = [
@@ -21,6 +22,7 @@ export const routes: readonly Route[] = [
   ...recordRoutes,
   ...signalRoutes,
   ...sessionRoutes,
+  ...whoamiRoutes,
   ...routesOf({
     'GET /api/v1/openapi.json': {
       operationId: 'getDocument',
