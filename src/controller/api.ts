@@ -20,6 +20,9 @@ import type { RequestFacts } from '../platform/gate.ts';
 import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
 import type { Decision } from '../reconcile/resolution/manual-resolution.ts';
 import type { Monitoring } from '../platform/monitoring.ts';
+import type { FoundCommit } from '../source/feed.ts';
+import type { CommitRecord } from './commits.ts';
+import type { AppRecord } from './ledger-records.ts';
 
 export type { RequestFacts };
 
@@ -43,6 +46,15 @@ export interface ControllerApi {
    * @throws PortolanError `controller/unknown-application`.
    */
   resource(id: ResourceId, resource: ResourceId): Promise<ResourceDetails | undefined>;
+  /**
+   * Returns all applications as `applications` does, for lists: cheap for many of them. Its values are replaced, never
+   * changed, so a caller may keep what it derived from one.
+   */
+  standings(): readonly Standing[];
+  /** Returns the commits that were read, the newest first. */
+  commits(): readonly CommitRecord[];
+  /** Looks for a commit in the repository, also for one that was not read by itself. @throws PortolanError. */
+  findCommit(prefix: string): Promise<FoundCommit>;
   /** Resources on record in applications that the accepted source does not name any more. */
   orphans(): readonly OrphanStatus[];
 
@@ -143,6 +155,9 @@ export interface Dependencies {
   readonly regions: readonly RegionDetails[];
   readonly ledger: LedgerState;
 }
+
+/** One application as lists show it. */
+export type Standing = Readonly<Pick<AppRecord, 'id' | 'status' | 'kept'>>;
 
 export interface HistoryQuery {
   readonly application?: ResourceId;

@@ -5,6 +5,7 @@ import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
 import { createAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
+import { Commits } from './commits.ts';
 import { type Core, logExpected } from './core.ts';
 import { logEvents } from './event-lines.ts';
 import { createEventLog, draftEvent } from './events.ts';
@@ -50,6 +51,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
       onError: (key, error) => log.error(`a bug in Portolan: ${bugText(error)}`, { application: key }),
     }),
     records: new Map(),
+    commits: new Commits(sourceLedger),
     claims: new Map(),
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),

@@ -7,12 +7,21 @@ import { amount, someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
 import { type AccountState, createAccount } from './account.ts';
+import { UNKNOWN_DIGEST, desiredDigest, isMarked, markedKept } from './commit-marks.ts';
 import { notObserved, withSince } from './conditions.ts';
 import { type Core, reachMilestone } from './core.ts';
 import { logStanding } from './event-lines.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import type { AcceptedReading } from './intake.ts';
-import { saveFact, restoreFact, restoreRecord, withoutTimes, type AppRecord, nothingKept } from './ledger-records.ts';
+import {
+  saveFact,
+  restoreFact,
+  restoreRecord,
+  withoutTimes,
+  type AppRecord,
+  type Kept,
+  nothingKept,
+} from './ledger-records.ts';
 import { areOrphansDue, findOrphans } from './orphans.ts';
 import { workOf } from '../reconcile/work.ts';
 
@@ -76,6 +85,10 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     // A new commit ends the backoff of earlier failures.
     queue.restart(id, 'git');
   }
+  core.commits.follow(accepted.revision, {
+    changed: changed.filter((id) => isMarked(records.get(id), accepted.revision)).length,
+    removed: removed.length,
+  });
   if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);
   if (areOrphansDue(core)) await findOrphans(core);
 }
@@ -104,6 +117,7 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   record.observedMs = reading.observedMs;
   record.committedMs = reading.commit?.committedMs ?? null;
   record.author = reading.commit?.author ?? null;
+  record.kept = markedKept(record.kept, desiredDigest(work), accepted.revision);
   reachMilestone(core, record, 'observed');
 }
 
@@ -177,7 +191,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
   };
   // A new process retries at once: backoff does not survive a restart.
   const status = { ...fresh, ...stored?.status, failures: 0 };
-  const kept = { ...nothingKept, ...stored?.kept };
+  const kept: Kept = { ...nothingKept, ...(stored === undefined ? {} : { digest: UNKNOWN_DIGEST }), ...stored?.kept };
   return {
     id,
     work,

@@ -8,6 +8,7 @@ import { PortolanError } from '../model/errors.ts';
 import { resourceId } from '../model/ids.ts';
 import { amount } from '../plan/words.ts';
 import { type MonitoringQuestion, readMonitoring, sourceInWords } from '../platform/monitoring.ts';
+import type { Outcome } from '../reconcile/outcome.ts';
 import type { Prepared } from '../reconcile/reconcile.ts';
 import type { Core } from './core.ts';
 import type { Passed } from './daemon-policy.ts';
@@ -124,7 +125,7 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   const { options, configuration } = core;
   const nowMs = options.clock.now();
   const conclude = (health: ConditionState): HealthResult => ({ health, healthCheckMs: undefined });
-  if (outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done')) {
+  if (hasWritten(outcome)) {
     record.kept = { ...record.kept, changedMs: nowMs };
     // Records from before a change say nothing about the time after it.
     return { health: unknown('Progressing', 'it was changed just now'), healthCheckMs: nowMs + CHECK_EVERY_MS };
@@ -149,6 +150,11 @@ export async function healthAfter(core: Core, record: AppRecord, { prepared, out
   }
   record.kept = { ...record.kept, changedMs: null };
   return conclude(await byMonitoring(core, record, prepared, changedMs, untilMs));
+}
+
+/** Returns whether a pass has changed something on the platform. */
+export function hasWritten(outcome: Outcome): boolean {
+  return outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done');
 }
 
 /** Returns the health by status; Unknown if the status cannot be read. */

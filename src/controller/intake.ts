@@ -1,6 +1,8 @@
+import { recordOfSource } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
-import type { SourceStatus, StatusError } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { SourceProblem, SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadedSource } from '../source/contents.ts';
@@ -24,6 +26,8 @@ export class Intake {
   #acceptedMs: number | null = null;
   #last: SourceReading | undefined;
   #error: StatusError | null = null;
+  /** The faults of the files that #error is about. */
+  #problems: readonly SourceProblem[] = [];
   #isCurrent = false;
   /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
@@ -58,6 +62,7 @@ export class Intake {
       acceptedRevision: this.#accepted?.revision ?? null,
       acceptedMs: this.#acceptedMs,
       error: this.#error,
+      ...(this.#error === null || this.#problems.length === 0 ? {} : { problems: this.#problems }),
       resources: this.#accepted?.desired.size ?? 0,
     };
   }
@@ -103,10 +108,15 @@ export class Intake {
   }
 
   async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
-    const { clock, log } = this.#core.options;
+    const { clock } = this.#core.options;
+    const { commits } = this.#core;
+    await commits.restore();
+    commits.observe(reading);
     const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);
     this.#isUnloadable = loaded instanceof PortolanError;
     if (loaded instanceof PortolanError) {
+      const { code, message, remedy } = loaded;
+      commits.reject(reading, { code, message, remedy, atMs: clock.now() }, []);
       await this.#reportFailed(loaded);
       return undefined;
     }
@@ -117,7 +127,7 @@ export class Intake {
     });
     if (acceptance.type === 'refused') {
       this.#isCurrent = false;
-      await this.#reportRefused(acceptance, reading.revision);
+      await this.#reportRefused(acceptance, reading);
       return undefined;
     }
     const { accepted } = acceptance;
@@ -130,33 +140,38 @@ export class Intake {
     }
     // An older reading that is considered again does not clear a failure to read the present source.
     this.#error = this.#failure;
+    this.#problems = [];
     this.#isCurrent = this.#failure === null;
+    commits.accept(reading, clock.now());
     const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
     this.#accepted = accepted;
     if (isNews) {
       this.#acceptedMs = clock.now();
-      this.#saving = this.#saving
-        .then(() => saveSource(this.#core.sourceLedger, accepted.snapshot, accepted.revision, reading.contents))
-        .catch((error: unknown) => {
-          if (!(error instanceof PortolanError)) throw error;
-          log.warn('the accepted source could not be saved for a restart', { why: error.message });
-        });
+      const { sourceLedger } = this.#core;
+      const { snapshot, revision } = accepted;
+      this.#save(() => saveSource(sourceLedger, snapshot, revision, reading.contents, () => [commits.operation()]));
     }
     return { accepted, reading };
   }
 
-  async #reportRefused({ error, problems }: Extract<Acceptance, { type: 'refused' }>, revision: string): Promise<void> {
+  async #reportRefused(
+    { error, problems }: Extract<Acceptance, { type: 'refused' }>,
+    reading: SourceReading,
+  ): Promise<void> {
     const { remedy } = error;
     const message = await this.#withStanding(error.message);
     const isNews = this.#error?.message !== message;
-    this.#error = { ...error, message };
+    this.#error = { ...error, message, atMs: this.#sinceMs(message) };
     if (!isNews) return;
     this.#reported = error.code;
     const shown = problems.slice(0, 20).map((problem) => {
       const { file, line, column } = problem.position;
       return { code: problem.code, file, line, column, message: problem.message };
     });
-    const facts = { revision, detail: { problems: shown } };
+    this.#problems = shown;
+    this.#core.commits.reject(reading, this.#error, shown);
+    this.#save(() => recordOfSource(this.#core.sourceLedger, [this.#core.commits.operation()]));
+    const facts = { revision: reading.revision, detail: { problems: shown } };
     this.#core.events.publish(draftProblem('source.refused', 'error', `${message} ${remedy}`, error, facts));
   }
 
@@ -187,8 +202,23 @@ export class Intake {
       this.#reported = code;
       this.#core.events.publish(draftProblem('source.failed', 'error', `${message} ${remedy}`, error));
     }
-    this.#failure = { code, message, remedy, atMs: this.#core.options.clock.now() };
+    this.#failure = { code, message, remedy, atMs: this.#sinceMs(message) };
     this.#error = this.#failure;
+    this.#problems = [];
+  }
+
+  /** Returns since when the source has this problem. */
+  #sinceMs(message: string): EpochMs {
+    return this.#error?.message === message ? this.#error.atMs : this.#core.options.clock.now();
+  }
+
+  /** Saves something for the next process, after what is being saved. */
+  #save(save: () => Promise<void>): void {
+    this.#saving = this.#saving.then(save).catch((error: unknown) => {
+      if (!(error instanceof PortolanError)) throw error;
+      const why = { why: error.message };
+      this.#core.options.log.warn('the accepted source could not be saved for a restart', why);
+    });
   }
 
   /** Accepts the source that an earlier process saved, unless its meaning has changed since. */

@@ -1,5 +1,6 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
+import type { LastChange } from '../model/fleet.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ApplicationStatus } from '../model/status.ts';
@@ -7,6 +8,13 @@ import type { ScopePlan } from '../model/plan.ts';
 import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
+
+/** A commit that changed an application. */
+export interface CommitMark {
+  readonly revision: string;
+  /** When the application was in sync with it; null: it was not, or not yet. */
+  readonly appliedMs: EpochMs | null;
+}
 
 /** State of an application that survives the process, besides its status. */
 export interface Kept {
@@ -24,6 +32,12 @@ export interface Kept {
   readonly asideSince: Readonly<Record<ResourceId, EpochMs>>;
   /** When a long suspension was last reported. */
   readonly remindedMs: EpochMs | null;
+  /** Commits that changed the manifests of the application, the newest last. */
+  readonly commits: readonly CommitMark[];
+  /** Digest of its manifests. */
+  readonly digest: string;
+  /** The last write that succeeded. */
+  readonly lastChange: LastChange | null;
   /** When something was last changed, until the health after that change is known. */
   readonly changedMs: EpochMs | null;
 }
@@ -35,6 +49,9 @@ export const nothingKept: Kept = {
   moved: [],
   asideSince: {},
   remindedMs: null,
+  commits: [],
+  digest: '',
+  lastChange: null,
   changedMs: null,
 };
 

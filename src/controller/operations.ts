@@ -7,7 +7,7 @@ import { canonicalUrl } from '../platform/url.ts';
 import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
 import { type Core, known, publish } from './core.ts';
-import type { ControllerApi, Within } from './api.ts';
+import type { ControllerApi, Standing, Within } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
@@ -34,6 +34,9 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       return record && { ...shown(core, record), observed: record.observed, sources: sourcePositions(record) };
     },
     resource: (id, resource) => resourceDetails(core, id, resource),
+    standings: standingsOf(core),
+    commits: () => core.commits.list(),
+    findCommit: (prefix) => options.feed.findCommit(prefix),
     orphans: () => core.found?.orphans ?? [],
     events: core.events,
     pokeSource: (because) => {
@@ -79,6 +82,16 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
 /** Returns the records of applications. @throws PortolanError as `known`. */
 function recordsOf(core: Core, ids: readonly ResourceId[] | 'all'): readonly AppRecord[] {
   return ids === 'all' ? [...core.records.values()] : ids.map((id) => known(core, id));
+}
+
+/** Returns a function that returns the standings. Their order is kept as long as the applications are the same. */
+function standingsOf({ records }: Core): () => readonly Standing[] {
+  let sorted: readonly AppRecord[] = [];
+  return () => {
+    const isSame = sorted.length === records.size && sorted.every((record) => records.get(record.id) === record);
+    if (!isSame) sorted = [...records.values()].sort(byId);
+    return sorted.map(({ id, status, kept }) => ({ id, status, kept }));
+  };
 }
 
 function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi, 'suspend' | 'resume' | 'approve'> {
@@ -204,6 +217,6 @@ function statusOf(core: Core, startedMs: EpochMs, within?: Within): ControllerSt
   };
 }
 
-function byId(left: ApplicationStatus, right: ApplicationStatus): number {
+function byId(left: Pick<AppRecord, 'id'>, right: Pick<AppRecord, 'id'>): number {
   return left.id < right.id ? -1 : left.id > right.id ? 1 : 0;
 }

@@ -12,6 +12,7 @@ import type { LoadContext, Workbench } from '../source/contents.ts';
 import type { SourceFeed } from '../source/feed.ts';
 import type { Allowances } from './acceptance.ts';
 import type { ControllerObserver } from './api.ts';
+import type { Commits } from './commits.ts';
 import type { EventLog } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { WorkQueue } from './queue.ts';
@@ -55,6 +56,7 @@ export interface CoreBase {
   readonly events: EventLog;
   readonly sourceLedger: SourceLedger;
   readonly queue: WorkQueue;
+  readonly commits: Commits;
   /** Applications of the accepted source. */
   readonly records: Map<ResourceId, AppRecord>;
   /** Replaced by a reload. */

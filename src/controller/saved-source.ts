@@ -10,12 +10,16 @@ interface Index {
   readonly parts: readonly string[];
 }
 
-/** Saves the accepted files: the parts that changed. Calls must not overlap. */
+/**
+ * Saves the accepted files: the parts that changed. Calls must not overlap.
+ * @param more returns operations for the same transaction.
+ */
 export async function saveSource(
   sourceLedger: SourceLedger,
   snapshot: string,
   revision: string,
   contents: Contents,
+  more: () => readonly LedgerOperation[] = () => [],
 ): Promise<void> {
   const { source } = sourceLedger;
   const before = await indexOf(sourceLedger);
@@ -28,6 +32,7 @@ export async function saveSource(
     operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
   const index: Index = { snapshot, revision, parts: digests };
   operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
+  operations.push(...more());
   await recordOfSource(sourceLedger, operations);
 }
 

@@ -5,15 +5,17 @@ import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
+import type { EpochMs } from '../model/time.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
 import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
 import { type Requeue, reportNewDrift, judgePass } from './judge-pass.ts';
 import { modeOf } from './conditions.ts';
+import { appliedKept } from './commit-marks.ts';
 import { type Core, logExpected, reachMilestone, publish, resyncMs, worldOf } from './core.ts';
 import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { healthAfter } from './health.ts';
+import { hasWritten, healthAfter } from './health.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import type { Waiting } from './slots.ts';
@@ -103,6 +105,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
     nowMs: clock.now(),
   });
   record.isRunning = false;
+  if (hasWritten(passed.outcome)) noteChange(record, clock.now());
   if (record.work === wanted) noteAttempt(core, record, revision);
   const { suspendedNotifyAfterMs } = configuration.settings.controller;
   publish(core, record, revision, [
@@ -144,11 +147,19 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
   }
 }
 
+/** Notes that a pass has changed the application. */
+function noteChange(record: AppRecord, doneMs: EpochMs): void {
+  const { kept, changedRevision } = record;
+  const revision = kept.commits.at(-1)?.revision ?? changedRevision;
+  record.kept = { ...kept, lastChange: { doneMs, revision } };
+}
+
 /** Notes that a pass has tried the present manifests, and reports the milestones that it reached. */
 function noteAttempt(core: Core, record: AppRecord, revision: string): void {
   record.isUntried = false;
   const { lastAppliedRevision, conditions } = record.status;
   if (lastAppliedRevision !== revision) return;
+  record.kept = appliedKept(record.kept, core.options.clock.now());
   reachMilestone(core, record, 'applied');
   if (conditions.some(({ type, status }) => type === 'Healthy' && status === 'True'))
     reachMilestone(core, record, 'healthy');

@@ -132,10 +132,10 @@ export function ref<T>(name: string): Schema<T> {
   return { $ref: `#/components/schemas/${name}` };
 }
 
-/** Returns the schema of one page of a list. */
-export function pageSchema(item: string, more: Members = {}) {
+/** Returns the schema of one page of a list. @param item names the schemas that an item can have. */
+export function pageSchema(item: string | readonly string[], more: Members = {}) {
   return objectOf('One page of a list.', {
-    items: arrayOf(ref(item)),
+    items: arrayOf(typeof item === 'string' ? ref(item) : { anyOf: item.map(ref) }),
     nextCursor: described(nullable(text), 'The cursor of the next page. null: this is the last page.'),
     ...more,
   });

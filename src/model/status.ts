@@ -162,6 +162,16 @@ export type OrphanStatus = s.TypeOf<typeof orphanSchema>;
 /** The same without its time. */
 export type OrphanFacts = Omit<OrphanStatus, 'sinceMs'>;
 
+const sourceProblemSchema = s.objectOf('A fault in a file of the source.', {
+  code: s.text,
+  file: s.text,
+  // Lines and columns count from 1.
+  line: s.count,
+  column: s.count,
+  message: s.text,
+});
+export type SourceProblem = s.TypeOf<typeof sourceProblemSchema>;
+
 const sourceSchema = s.objectOf('The status of the source.', {
   name: s.text,
   // The watched location: a folder, or an address without credentials and a ref.
@@ -174,6 +184,10 @@ const sourceSchema = s.objectOf('The status of the source.', {
   acceptedMs: s.nullable(s.time),
   // The reason why the last revision was rejected, or why none could be read.
   error: s.nullable(s.ref<StatusError>('StatusError')),
+  'problems?': s.described(
+    s.arrayOf(s.ref<SourceProblem>('SourceProblem')),
+    'The first 20 faults of a revision that was rejected because of its files.',
+  ),
   resources: s.count,
 });
 export type SourceStatus = s.TypeOf<typeof sourceSchema>;
@@ -271,6 +285,7 @@ export const statusSchemas = {
   ShownLine: shownLineSchema,
   Orphan: orphanSchema,
   Source: sourceSchema,
+  SourceProblem: sourceProblemSchema,
   Controller: controllerSchema,
   Event: eventSchema,
 };

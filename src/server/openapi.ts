@@ -1,3 +1,4 @@
+import { fleetSchemas } from '../model/fleet.ts';
 import type { JsonObject } from '../model/json.ts';
 import { detailSchemas } from '../model/resource-details.ts';
 import { manualSchemas } from '../model/manual.ts';
@@ -54,6 +55,7 @@ export function openApiDocument(routes: readonly Route[]): JsonObject {
 const schemas: Readonly<Record<string, JsonObject>> = {
   ...statusSchemas,
   ...detailSchemas,
+  ...fleetSchemas,
   ...ledgerSchemas,
   ...manualSchemas,
   ...monitoringSchemas,
@@ -71,6 +73,8 @@ const schemas: Readonly<Record<string, JsonObject>> = {
 /** Groups of operations. A path belongs to the first group whose pattern it matches. */
 const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
   { name: 'plans', description: 'Make a plan, or approve a held plan.', paths: /\/(?:plan|approve)$/ },
+  { name: 'commits', description: 'Commits and their progress.', paths: /\/commits/ },
+  { name: 'attention', description: 'Everything that requires manual action.', paths: /\/attention$/ },
   { name: 'events', description: 'Events of the controller.', paths: /\/events/ },
   {
     name: 'ledger',
@@ -95,6 +99,7 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
 const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
   [/^\/webhooks\//, 'forge'],
   [/\/platforms\//, 'default'],
+  [/\/commits\//, '5a2e33990000'],
   [/./, 'shop'],
 ];
 

@@ -29,6 +29,78 @@ export function pageOf<Item>(
   return { items: page, nextCursor: rest.length > limit && last !== undefined ? cursorOf(list, keyOf(last)) : null };
 }
 
+/** An order of items: by rank, and those of one rank by their key. */
+export interface Order<Item> {
+  /** The name of the order, so that a cursor of another order is refused. */
+  readonly name: string;
+  readonly rankOf: (item: Item) => number;
+  /** Unique among the items. */
+  readonly keyOf: (item: Item) => string;
+  readonly isReversed: boolean;
+}
+
+/**
+ * Returns a page of items in an order. It sorts no more than the page, so that a page of many items costs one look at each. A
+ * cursor names the place of the last item, so an item that comes or goes moves no other item to another page.
+ */
+export function pageInOrder<Item>(
+  list: string,
+  items: readonly Item[],
+  { name, rankOf, keyOf, isReversed }: Order<Item>,
+  { limit, cursor }: PageQuery,
+): Page<Item> {
+  const sign = isReversed ? -1 : 1;
+  const compare = (left: Ranked, right: Ranked): number =>
+    sign * (left.rank - right.rank || (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  const after = cursor === undefined ? undefined : rankedOf(keyOfCursor(`${list} ${name}`, cursor));
+  const first: (Ranked & { readonly item: Item })[] = [];
+  for (const item of items) {
+    const ranked = { rank: rankOf(item), key: keyOf(item), item };
+    if (after !== undefined && compare(ranked, after) <= 0) continue;
+    const last = first.at(-1);
+    if (first.length > limit && last !== undefined && compare(ranked, last) >= 0) continue;
+    first.splice(placeOf(first, ranked, compare), 0, ranked);
+    if (first.length > limit + 1) first.pop();
+  }
+  const page = first.slice(0, limit);
+  const last = page.at(-1);
+  const hasMore = first.length > limit && last !== undefined;
+  return {
+    items: page.map(({ item }) => item),
+    nextCursor: hasMore ? cursorOf(`${list} ${name}`, `${last.rank} ${last.key}`) : null,
+  };
+}
+
+/** Returns a page of items in their present order. The cursor is a place in it. */
+export function placedPage<Item>(list: string, items: readonly Item[], { limit, cursor }: PageQuery): Page<Item> {
+  const from = numberOfCursor(list, cursor) ?? 0;
+  const end = from + limit;
+  return { items: items.slice(from, end), nextCursor: items.length > end ? cursorOf(list, String(end)) : null };
+}
+
+interface Ranked {
+  readonly rank: number;
+  readonly key: string;
+}
+
+/** Returns the place of a new item in a sorted list, by halving. */
+function placeOf<Item>(sorted: readonly Item[], item: Item, compare: (left: Item, right: Item) => number): number {
+  let from = 0;
+  let to = sorted.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (compare(sorted[middle] as Item, item) < 0) from = middle + 1;
+    else to = middle;
+  }
+  return from;
+}
+
+function rankedOf(text: string): Ranked {
+  const [, rank, key] = /^(-?[0-9]{1,17}) (.*)$/s.exec(text) ?? [];
+  if (rank === undefined || key === undefined) throw badCursor();
+  return { rank: Number(rank), key };
+}
+
 /** Returns a page of items that are sorted by a number, newest first. @param items one more than `limit` if there is a next page. */
 export function pageBack<Item>(
   list: string,

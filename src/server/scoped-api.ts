@@ -1,11 +1,17 @@
-import { type ControllerApi, type EventStream, unknownApplication, type Within } from '../controller/api.ts';
+import {
+  type ControllerApi,
+  type EventStream,
+  type Standing,
+  unknownApplication,
+  type Within,
+} from '../controller/api.ts';
 import { invalidInput } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ApplicationDetails, ApplicationStatus, ControllerEvent } from '../model/status.ts';
 import type { Caller } from './caller.ts';
 import type { Permission, Permissions } from './permissions.ts';
 import * as refusals from './refusals.ts';
-import { limitedEvent, limitedPlan, limitedStatus } from './scoped-views.ts';
+import { limitedCommits, limitedEvent, limitedPlan, limitedStatus } from './scoped-views.ts';
 
 /**
  * Returns the controller as a caller may see and use it. Routes get nothing else, so none of them can forget a check. An
@@ -21,6 +27,7 @@ export function scopedApi(
   return {
     startedMs: api.startedMs,
     ...views(api, guard),
+    ...fleetViews(api, guard),
     ...commands(api, guard),
     ...manualCommands(api, guard),
     ...plans(api, guard),
@@ -88,6 +95,25 @@ function views(
     dependencies: async () => {
       demandForAll('viewer');
       return api.dependencies();
+    },
+  };
+}
+
+/** Lists of applications, and the commits as far as they changed applications that the caller may see. */
+function fleetViews(
+  api: ControllerApi,
+  { isVisible, seesAll }: Guard,
+): Pick<ControllerApi, 'standings' | 'commits' | 'findCommit'> {
+  const standings = (): readonly Standing[] =>
+    seesAll() ? api.standings() : api.standings().filter(({ status }) => isVisible(status.scope));
+  return {
+    standings,
+    commits: () => (seesAll() ? api.commits() : limitedCommits(api.commits(), standings())),
+    findCommit: async (prefix) => {
+      const found = await api.findCommit(prefix);
+      if (seesAll() || found.found !== 'one') return found;
+      const { id, committedMs } = found.commit;
+      return { ...found, commit: { id, committedMs } };
     },
   };
 }

@@ -1,4 +1,5 @@
-import type { Within } from '../controller/api.ts';
+import type { Standing, Within } from '../controller/api.ts';
+import type { CommitRecord } from '../controller/commits.ts';
 import { outsideScope } from '../controller/plan-bounds.ts';
 import { errorFacts } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
@@ -16,7 +17,7 @@ export function limitedStatus(
   all: readonly ApplicationStatus[],
   isWithin: Within,
 ): ControllerStatus {
-  const { source } = status;
+  const { problems: _, ...source } = status.source;
   const outside = all.filter(({ scope }) => !isWithin(scope));
   const faults = outside.filter(isFaulty).length + (source.error === null ? 0 : 1);
   const resources = all.reduce((sum, one) => sum + (isWithin(one.scope) ? one.resources.length : 0), 0);
@@ -41,6 +42,26 @@ function faultOutside({ atMs }: StatusError): StatusError {
     remedy: 'Ask someone whose role covers everything: portolan status shows it.',
     atMs,
   };
+}
+
+/**
+ * Returns commits without facts about other applications. The author and the subject of a commit show only if it changed an
+ * application that the caller may see.
+ * @param standings the applications that the caller may see.
+ */
+export function limitedCommits(
+  commits: readonly CommitRecord[],
+  standings: readonly Standing[],
+): readonly CommitRecord[] {
+  const known = new Set(standings.flatMap(({ kept }) => kept.commits.map(({ revision }) => revision)));
+  return commits.map((commit) => ({
+    ...commit,
+    ...(known.has(commit.revision) ? {} : { author: null, subject: null }),
+    error: commit.error && faultOutside(commit.error),
+    problems: [],
+    changed: null,
+    removed: null,
+  }));
 }
 
 /** `1 fault outside your scope`. */

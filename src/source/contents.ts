@@ -52,6 +52,7 @@ export interface CommitContents {
   readonly contents: Contents;
   readonly committedMs: EpochMs;
   readonly author: string;
+  readonly subject: string;
   readonly parents: readonly string[];
 }
 

@@ -3,12 +3,33 @@ import type { EpochMs } from '../model/time.ts';
 import type { Contents } from './contents.ts';
 import type { Descent } from './revision.ts';
 
+/** The facts of a commit that people know it by. */
+export interface CommitFacts {
+  /** Full id. */
+  readonly id: string;
+  readonly committedMs: EpochMs;
+  /** `Ann <ann@example.com>` */
+  readonly author?: string;
+  /** First line of its message. */
+  readonly subject?: string;
+}
+
+/** The commits of the repository whose ids begin with a text. */
+export type FoundCommit =
+  | {
+      readonly found: 'one';
+      readonly commit: CommitFacts;
+      /** Returns the relation of another commit to this one. Fetches nothing: `unknown` when the history is too short. */
+      readonly descent: (descendant: string) => Promise<Descent>;
+    }
+  | { readonly found: 'none' | 'several' };
+
 /** One consistent reading of a source: of one commit, or of plain files that did not change meanwhile. */
 export interface SourceReading {
   /** `main@sha1:<id>`, or `files@sha256:<digest>` for plain files. */
   readonly revision: string;
   /** null for plain files. */
-  readonly commit: { readonly id: string; readonly committedMs: EpochMs; readonly author?: string } | null;
+  readonly commit: CommitFacts | null;
   readonly contents: Contents;
   readonly observedMs: EpochMs;
   /** Returns the relation of this commit to another; `unknown` for plain files, and when the history is too short. */
@@ -31,6 +52,12 @@ export interface SourceFeed {
   start(report: (state: SourceState) => Promise<void>): void;
   /** Reads the source now. */
   poke(): void;
+  /**
+   * Looks for a commit in the repository as it was last read. Plain files have none.
+   * @param prefix the beginning of its id, at least 4 hexadecimal digits.
+   * @throws PortolanError when git fails.
+   */
+  findCommit(prefix: string): Promise<FoundCommit>;
   /** Reads the source now, and reports a failure even if it is the same as before. */
   retry(): void;
   /** Ends all processes and watchers of the feed, and resolves when they have ended. */

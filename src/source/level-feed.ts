@@ -3,7 +3,7 @@ import { safeLine } from '../model/text.ts';
 import { type Clock, NOT_NEEDED } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
-import type { SourceFeed, SourceReading, SourceState } from './feed.ts';
+import type { FoundCommit, SourceFeed, SourceReading, SourceState } from './feed.ts';
 import type { WatchPlan } from './watch-plan.ts';
 import type { Watch, Watcher } from './watcher.ts';
 
@@ -16,6 +16,8 @@ export interface SourceReader {
    * @throws PortolanError when the source cannot be read completely.
    */
   observe(): Promise<SourceReading>;
+  /** Looks for a commit, as `findCommit` of the feed does. */
+  findCommit(prefix: string): Promise<FoundCommit>;
   /** Returns the files to watch for changes; undefined when the source cannot be watched. */
   watchPlan(): Promise<WatchPlan | undefined>;
   close(): Promise<void>;
@@ -63,6 +65,10 @@ export class LevelFeed implements SourceFeed {
 
   poke(): void {
     this.#requestRead('now');
+  }
+
+  findCommit(prefix: string): Promise<FoundCommit> {
+    return this.#options.reader.findCommit(prefix);
   }
 
   retry(): void {

@@ -48,6 +48,7 @@ export function localReader(options: LocalOptions): SourceReader {
       }
     },
     watchPlan: async () => chosen?.watchPlan(),
+    findCommit: async (prefix) => (await chosen?.findCommit(prefix)) ?? { found: 'none' },
     async close() {
       await asRepository.close();
       if (chosen !== asRepository) await chosen?.close();
@@ -106,6 +107,7 @@ function folderReader({ paths, exclude, stableMs, clock, workbench }: LocalOptio
       return reading;
     },
     watchPlan: () => watchPlanOfFiles(paths),
+    findCommit: async () => ({ found: 'none' }),
     close: () => workbench.close(),
   };
 }

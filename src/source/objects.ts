@@ -2,6 +2,7 @@ import { NOT_NEEDED } from '../runtime/clock.ts';
 import { createHash } from 'node:crypto';
 import PQueue from 'p-queue';
 import { type Git, type GitProcess, gitFailed, incompleteClone, interrupted, tooSlow } from './git.ts';
+import { safeLine } from '../model/text.ts';
 import type { EpochMs } from '../model/time.ts';
 
 export type ObjectType = 'blob' | 'tree' | 'commit' | 'tag';
@@ -198,7 +199,11 @@ export interface CommitObject {
   readonly committedMs: EpochMs;
   /** Name and address: `Ann <ann@example.com>`; '' where the object has none. */
   readonly author: string;
+  /** First line of the message, which may be cut; '' where the message is empty. */
+  readonly subject: string;
 }
+
+const SUBJECT_LENGTH_MAX = 200;
 
 const TYPES: Readonly<Record<string, TreeEntry['type']>> = {
   '40000': 'folder',
@@ -242,5 +247,7 @@ export function parseCommit(content: Uint8Array): CommitObject | undefined {
   const [, author = ''] = /^author (.{0,1000}) [0-9]+ [-+][0-9]{4}$/m.exec(header) ?? [];
   if (tree === undefined || !header.startsWith('tree ')) return undefined;
   const parents = [...header.matchAll(/^parent ([0-9a-f]+)$/gm)].map(([, id]) => id as string);
-  return { tree, parents, committedMs: Number(seconds ?? 0) * 1000, author };
+  const [first = ''] = text.slice(header.length).trimStart().slice(0, SUBJECT_LENGTH_MAX).split('\n');
+  const subject = safeLine(first.trimEnd());
+  return { tree, parents, committedMs: Number(seconds ?? 0) * 1000, author, subject };
 }

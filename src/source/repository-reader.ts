@@ -1,12 +1,15 @@
 import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
 import type { CommitPlace, Workbench } from './contents.ts';
-import type { SourceReading } from './feed.ts';
+import type { FoundCommit, SourceReading } from './feed.ts';
 import { Git, type GitSurroundings } from './git.ts';
 import type { SourceReader } from './level-feed.ts';
-import { ObjectReader } from './objects.ts';
+import { ObjectReader, parseCommit } from './objects.ts';
 import { type Descent, descentFrom, resolveRevision, revisionName } from './revision.ts';
 import { requireSignature } from './signatures.ts';
 import type { WatchPlan } from './watch-plan.ts';
+
+/** Maximum size of a commit that `findCommit` reads. */
+const FOUND_BYTES_MAX = 64 * 1024;
 
 /** The part of a repository to read. */
 export interface RepositoryView extends Pick<CommitPlace, 'identity' | 'paths' | 'exclude'> {
@@ -38,6 +41,25 @@ export abstract class RepositoryReader implements SourceReader {
     this.closing.abort(new Error('the source was closed'));
     await this.restart();
     await this.#options.workbench.close();
+  }
+
+  async findCommit(prefix: string): Promise<FoundCommit> {
+    if (this.#open === undefined || !/^[0-9a-f]{4,64}$/.test(prefix)) return { found: 'none' };
+    const { view, objects } = this.#open;
+    const [facts] = await objects.facts([`${prefix}^{commit}`]);
+    // A message of many bytes is not read in the main thread.
+    if (facts?.found !== 'one' || facts.size > FOUND_BYTES_MAX)
+      return { found: facts?.found === 'several' ? 'several' : 'none' };
+    const { id } = facts;
+    const [content] = await objects.read([{ id, type: 'commit' }]);
+    const parsed = content && parseCommit(content);
+    if (parsed === undefined) return { found: 'none' };
+    const { committedMs, author, subject } = parsed;
+    return {
+      found: 'one',
+      commit: { id, committedMs, author, subject },
+      descent: (descendant) => descentFrom(view.git, descendant, id),
+    };
   }
 
   protected gitOf(root: string): Git {
@@ -85,7 +107,7 @@ export abstract class RepositoryReader implements SourceReader {
     const found = await this.#options.workbench.commit(place, revision);
     const reading: SourceReading = {
       revision,
-      commit: { id, committedMs: found.committedMs, author: found.author },
+      commit: { id, committedMs: found.committedMs, author: found.author, subject: found.subject },
       contents: found.contents,
       observedMs: this.#options.clock.now(),
       descentFrom: (ancestor) => this.#descent(git, id, found.parents, ancestor),

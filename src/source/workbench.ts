@@ -51,8 +51,8 @@ export class LocalWorkbench implements Workbench {
       const limits = this.#options.limits();
       const found = await readCommit({ git, objects, commit, paths, exclude, limits, known: this.#memory });
       this.#memory = found.memory;
-      const { committedMs, author, parents } = found.object;
-      return { contents: this.#hold(found), committedMs, author, parents };
+      const { committedMs, author, subject, parents } = found.object;
+      return { contents: this.#hold(found), committedMs, author, subject, parents };
     } catch (error) {
       // A running git may keep files open that were replaced.
       await this.#leaveRepository();

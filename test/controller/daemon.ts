@@ -23,7 +23,7 @@ import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { inMemoryTransport } from '../../src/sandbox/transport.ts';
 import type { Workbench } from '../../src/source/contents.ts';
 import { LocalWorkbench } from '../../src/source/workbench.ts';
-import type { SourceFeed, SourceState } from '../../src/source/feed.ts';
+import type { FoundCommit, SourceFeed, SourceState } from '../../src/source/feed.ts';
 import type { Descent } from '../../src/source/revision.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 
@@ -61,8 +61,11 @@ export class HandFeed implements SourceFeed {
     this.pokes += 1;
   }
 
-  async readCommit(): Promise<never> {
-    throw new Error('a test has no commits of before');
+  /** Commits that git has, and the controller has not read by themselves. */
+  readonly older = new Map<string, FoundCommit>();
+
+  async findCommit(prefix: string): Promise<FoundCommit> {
+    return this.older.get(prefix) ?? { found: 'none' };
   }
 
   async close(): Promise<void> {}
@@ -131,13 +134,18 @@ export class DaemonWorld {
   /** A commit of these files, which came after the one before unless the test's `feed.descents` says otherwise. */
   async commit(files: Readonly<Record<string, string>>): Promise<string> {
     this.#commits += 1;
+    return this.commitAgain(files);
+  }
+
+  /** The last commit once more, as a new process reads it. */
+  async commitAgain(files: Readonly<Record<string, string>>): Promise<string> {
     const id = this.#commits.toString(16).padStart(40, '0');
     const { feed, clock } = this;
     await feed.says({
       type: 'read',
       reading: {
         revision: `main@sha1:${id}`,
-        commit: { id, committedMs: clock.now(), author: 'Ann <ann@example.com>' },
+        commit: { id, committedMs: clock.now(), author: 'Ann <ann@example.com>', subject: 'A commit' },
         contents: await this.workbench.files(Object.entries(files).map(([path, content]) => ({ path, content }))),
         observedMs: clock.now(),
         descentFrom: async (ancestor) => feed.descents.get(`${id}..${ancestor}`) ?? feed.descents.get(id) ?? 'descends',

@@ -126,6 +126,9 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
       return listeners.size;
     },
     events,
+    standings: never,
+    commits: never,
+    findCommit: never,
     orphans: () => [],
     resource: never,
     doubts: never,

@@ -3,12 +3,15 @@ import { ROLES, type Role } from '../../src/configuration/settings/roles-spec.ts
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { isOpenAccess } from '../../src/server/permissions.ts';
+import { COMMIT } from './hand-made-fleet.ts';
 import { serve, type Serving, startServing, TOKENS } from './serving.ts';
 
 /** A request that its route would carry out. */
 async function call(serving: Serving, route: Route, authorization: string | undefined): Promise<number> {
   const stop = new AbortController();
-  const path = route.path.replace('{name}', route.operationId === 'approvePlan' ? 'blog' : 'shop');
+  const path = route.path
+    .replace('{name}', route.operationId === 'approvePlan' ? 'blog' : 'shop')
+    .replace('{sha}', COMMIT.id);
   const bodies: Record<string, object> = {
     planManifests: { files: [] },
     suspendApplication: { reason: 'x' },

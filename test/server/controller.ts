@@ -14,8 +14,9 @@ import type {
   OrphanStatus,
 } from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
-import { HandMadeDecisions, ownedObject } from './decisions.ts';
+import { ownedObject } from './decisions.ts';
 import { dependencies, twoComponents } from './dependencies.ts';
+import { HandMadeFleet } from './hand-made-fleet.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -235,9 +236,9 @@ function intent(id: string): Intent {
 }
 
 /** A controller that does nothing but remember what it was asked; tests change what it holds. */
-export class HandMadeController extends HandMadeDecisions implements ControllerApi {
+export class HandMadeController extends HandMadeFleet implements ControllerApi {
   state = controllerStatus();
-  list: ApplicationStatus[] = [application('shop'), troubled('blog')];
+  override list: ApplicationStatus[] = [application('shop'), troubled('blog')];
   /** Those of one transaction have one serial. */
   rows: HistoryRow[] = [3, 3, 2, 2, 2, 2, 2, 1].map(historyRow);
   planned: (

@@ -6,6 +6,7 @@ import { createValidators, queryOf } from '../../src/server/validation.ts';
 import { openApiDocument } from '../../src/server/openapi.ts';
 import { lintOpenApi } from '../support/openapi-lint.ts';
 import { routes } from '../../src/server/routes/table.ts';
+import { COMMIT } from './hand-made-fleet.ts';
 import { application, planOf, troubled } from './controller.ts';
 import { serve, TOKENS } from './serving.ts';
 
@@ -92,7 +93,7 @@ test('every reading route answers as the document says', async () => {
   );
   for (const { path } of reading) {
     for (const name of ['shop', 'blog']) {
-      const answer = await ask(path.replace('{name}', name), { role: 'admin' });
+      const answer = await ask(path.replace('{name}', name).replace('{sha}', COMMIT.id), { role: 'admin' });
       expect(answer.status, path).toBe(200);
     }
   }

@@ -28,6 +28,7 @@ function scene({ chance = 0.5 } = {}) {
       return reading(now());
     },
     watchPlan: async () => plan,
+    findCommit: async () => ({ found: 'none' }),
     async close() {},
   };
   const warnings: string[] = [];

@@ -1,5 +1,8 @@
-import type { ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
-import { ref } from '../../model/schema-words.ts';
+import { type ApplicationRow, FLEET_STATES, fleetMembers } from '../../model/fleet.ts';
+import type { JsonObject } from '../../model/json.ts';
+import type { ApplicationDetails, ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
+import { pageSchema, ref } from '../../model/schema-words.ts';
+import { type FleetQuery, fleetPage, SORTS } from '../fleet-list.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
 import {
@@ -14,7 +17,13 @@ import {
   resourceOf,
 } from './queries.ts';
 
-function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): ApplicationSummary {
+function summaryOf({
+  resources,
+  pending: _,
+  observed: __,
+  sources: ___,
+  ...standing
+}: ApplicationDetails): ApplicationSummary {
   const count = (counts: (resource: ResourceStatus) => boolean): number => resources.filter(counts).length;
   return {
     ...standing,
@@ -41,18 +50,63 @@ function resourcesPage(list: string, applications: readonly ApplicationStatus[],
   return json(pageOf(list, found, ({ id }) => id, page));
 }
 
+const valuesQuery = (description: string): JsonObject => ({
+  type: 'array',
+  maxItems: 50,
+  items: { type: 'string', minLength: 1, maxLength: 256 },
+  description: `${description} May be repeated: any of the values.`,
+});
+
+const fleetQuery = {
+  ...listQuery,
+  search: {
+    type: 'string',
+    maxLength: 200,
+    description: 'Only applications whose name, scope or labels contain each of these words, in any case.',
+  },
+  state: {
+    type: 'array',
+    maxItems: FLEET_STATES.length,
+    items: { type: 'string', enum: FLEET_STATES },
+    description: 'Only applications in this state. May be repeated: any of the states.',
+  },
+  team: valuesQuery('Only applications of this team.'),
+  region: valuesQuery('Only applications in this region.'),
+  platform: valuesQuery('Only applications on this platform.'),
+  sort: {
+    type: 'string',
+    enum: SORTS.flatMap((name) => [name, `-${name}`]),
+    default: 'name',
+    description:
+      'The order. state: the most urgent first, then the oldest. change: the latest change first. since: the oldest state first. A minus sign reverses it.',
+  },
+  view: {
+    type: 'string',
+    enum: ['summary', 'row'],
+    default: 'summary',
+    description: 'summary: items with conditions. row: items as short as a row of a table.',
+  },
+  facets: { type: 'boolean', default: false, description: 'Whether the answer has the values of each filter.' },
+} as const;
+
 export const applicationRoutes = routesOf({
   'GET /api/v1/applications': {
     operationId: 'listApplications',
-    summary: 'Lists applications by id, without their resources.',
+    summary: 'Lists applications without their resources: all, or those that match a search and filters, in an order.',
     access: 'viewer',
-    query: listQuery,
-    answers: partOf('ApplicationSummary'),
+    query: fleetQuery,
+    answers: {
+      200: {
+        description: 'A page of the list, and the number of applications by state.',
+        schema: pageSchema(['ApplicationSummary', 'ApplicationRow'], fleetMembers),
+      },
+    },
     handle: ({ query }, { api }) => {
-      const { condition, label, ...paging } = query as ListQuery;
-      const found = api.applications().filter(filterOf(condition, label));
-      const page = pageOf('applications', found, ({ id }) => id, paging);
-      return json({ ...page, items: page.items.map(summaryOf) });
+      const { view, ...asked } = query as FleetQuery & { readonly view: 'summary' | 'row' };
+      const { items, ...page } = fleetPage(api.standings(), asked);
+      const rows = items.map(({ row }) => row);
+      const summary = ({ id }: ApplicationRow) => summaryOf(api.application(id) as ApplicationDetails);
+      return json({ items: view === 'row' ? rows : rows.map(summary), ...page });
     },
   },
   'GET /api/v1/applications/{name}': {

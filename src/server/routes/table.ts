@@ -1,7 +1,9 @@
 import { openApiDocument } from '../openapi.ts';
 import { json, type Route, routesOf } from '../route.ts';
 import { applicationRoutes } from './applications.ts';
+import { attentionRoutes } from './attention.ts';
 import { commandRoutes } from './commands.ts';
+import { commitRoutes } from './commits.ts';
 import { eventRoutes } from './events.ts';
 import { manualRoutes } from './manual.ts';
 import { planRoutes } from './plans.ts';
@@ -15,6 +17,8 @@ import { whoamiRoutes } from './whoami.ts';
 export const routes: readonly Route[] = [
   ...processRoutes,
   ...applicationRoutes,
+  ...attentionRoutes,
+  ...commitRoutes,
   ...planRoutes,
   ...commandRoutes,
   ...manualRoutes,

@@ -45,6 +45,10 @@ export class SimulatedFeed implements SourceFeed {
     this.poke();
   }
 
+  async findCommit() {
+    return { found: 'none' } as const;
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
   }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Kept } from '../../../src/controller/ledger-records.ts';
 import type { MemoryStore } from '../../support/memory-ledger.ts';
 import type { Intent } from '../../../src/model/owned.ts';
 import type { ApplicationStatus } from '../../../src/model/status.ts';
@@ -153,11 +154,13 @@ function sorted<T>(map: ReadonlyMap<string, T>): [string, T][] {
 
 /** What of a fact decides anything: of a status the plan that waits for a word, and of the kept files nothing while git answers. */
 function deciding(key: string, text: string): readonly unknown[] {
-  if (key.startsWith('files')) return [];
+  if (key.startsWith('files') || key.startsWith('commits ')) return [];
   const value = asValue(text);
   if (!key.startsWith('status ')) return [value];
-  const { status, kept } = value as { readonly status: ApplicationStatus; readonly kept: unknown };
-  return [[standingOf(status), kept]];
+  const { status, kept } = value as { readonly status: ApplicationStatus; readonly kept: Kept };
+  // Only shown: which commits changed it, and when.
+  const { commits: _, digest: __, lastChange: ___, ...decisive } = kept;
+  return [[standingOf(status), decisive]];
 }
 
 function standingOf({ approval, pause, failures }: ApplicationStatus): unknown {

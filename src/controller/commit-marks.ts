@@ -1,0 +1,50 @@
+import { hash } from 'node:crypto';
+import { canonicalJson, type Json } from '../model/json.ts';
+import type { Resource } from '../model/resource.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { Work } from '../reconcile/reconcile.ts';
+import type { AppRecord, Kept } from './ledger-records.ts';
+
+/** The commits of an application that are remembered. */
+const MARKS_MAX = 8;
+
+/** The digest in a record that an earlier version stored: it is not known which commit changed the application last. */
+export const UNKNOWN_DIGEST = 'unknown';
+
+/** Returns a digest of the manifests of an application; positions in files do not count. */
+export function desiredDigest({ application, resources }: Work): string {
+  const digests = [application, ...resources.values()].map(digestOf);
+  return hash('sha256', digests.join('\n')).slice(0, 16);
+}
+
+/** Digests by the spec of a resource, which stays the same object while its file does not change. */
+const digests = new WeakMap<object, string>();
+
+function digestOf({ id, labels, annotations, spec }: Resource): string {
+  const isObject = typeof spec === 'object' && spec !== null;
+  const known = isObject ? digests.get(spec) : undefined;
+  if (known !== undefined) return known;
+  const digest = hash('sha1', canonicalJson([id, labels, annotations, spec as Json]));
+  if (isObject) digests.set(spec, digest);
+  return digest;
+}
+
+/** Returns `kept` with a mark of the commit, unless the manifests are those that are known. */
+export function markedKept(kept: Kept, digest: string, revision: string): Kept {
+  if (kept.digest === digest) return kept;
+  if (kept.digest === UNKNOWN_DIGEST) return { ...kept, digest };
+  const others = kept.commits.filter((mark) => mark.revision !== revision);
+  return { ...kept, digest, commits: [...others, { revision, appliedMs: null }].slice(-MARKS_MAX) };
+}
+
+/** Returns whether the newest commit that changed the application is the one of this revision. */
+export function isMarked(record: AppRecord | undefined, revision: string): boolean {
+  return record?.kept.commits.at(-1)?.revision === revision;
+}
+
+/** Returns `kept` with the newest commit applied. */
+export function appliedKept(kept: Kept, nowMs: EpochMs): Kept {
+  const last = kept.commits.at(-1);
+  if (last === undefined || last.appliedMs !== null) return kept;
+  return { ...kept, commits: [...kept.commits.slice(0, -1), { ...last, appliedMs: nowMs }] };
+}

@@ -1,0 +1,123 @@
+import type { LedgerOperation } from '../ledger/ledger.ts';
+import { canonicalJson, type Json } from '../model/json.ts';
+import type { SourceProblem, StatusError } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import type { SourceReading } from '../source/feed.ts';
+import type { SourceLedger } from '../ledger/source-ledger.ts';
+import { restoreFact } from './ledger-records.ts';
+
+/** A commit that the controller read, and what it decided about it. */
+export interface CommitRecord {
+  readonly revision: string;
+  /** Full id of the commit; for plain files, their digest. */
+  readonly id: string;
+  readonly author: string | null;
+  readonly subject: string | null;
+  readonly committedMs: EpochMs | null;
+  readonly observedMs: EpochMs;
+  /** null: it was rejected, or is still being parsed. */
+  readonly acceptedMs: EpochMs | null;
+  /** Why it was rejected. */
+  readonly error: StatusError | null;
+  readonly problems: readonly SourceProblem[];
+  /** The number of applications that it changed and removed. null: a process ended before that was recorded. */
+  readonly changed: number | null;
+  readonly removed: number | null;
+}
+
+type Reading = Pick<SourceReading, 'revision' | 'commit' | 'observedMs'>;
+
+/** The newest commits that are remembered. */
+const KEPT_MAX = 50;
+
+/** Remembers the commits that the controller read. The ledger stores them together with what else a commit changes there. */
+export class Commits {
+  readonly #sourceLedger: SourceLedger;
+  /** The newest last. */
+  #list: readonly CommitRecord[] = [];
+  #isRestored = false;
+
+  constructor(sourceLedger: SourceLedger) {
+    this.#sourceLedger = sourceLedger;
+  }
+
+  /** The newest first. */
+  list(): readonly CommitRecord[] {
+    return this.#list.toReversed();
+  }
+
+  /** Reads what earlier processes stored, once. @throws PortolanError when the ledger fails. */
+  async restore(): Promise<void> {
+    if (this.#isRestored) return;
+    const stored = (await restoreFact<Json>(this.#sourceLedger, 'commits')) ?? [];
+    this.#isRestored = true;
+    this.#list = stored as unknown as readonly CommitRecord[];
+  }
+
+  observe(reading: Reading): void {
+    // A restart reads the newest commit again.
+    if (this.#list.at(-1)?.revision === reading.revision) return;
+    this.#put(freshRecord(reading));
+  }
+
+  accept(reading: Reading, nowMs: EpochMs): void {
+    const known = this.#of(reading);
+    const isSame = known.acceptedMs !== null && known === this.#list.at(-1);
+    // A restart accepts the same commit, and a rewind an earlier one, whose changes are made once more.
+    if (isSame) return;
+    const record = known.acceptedMs === null ? known : freshRecord(reading);
+    this.#put({ ...record, acceptedMs: nowMs, error: null, problems: [] });
+  }
+
+  reject(reading: Reading, error: StatusError, problems: readonly SourceProblem[]): void {
+    const known = this.#of(reading);
+    // The commit was accepted earlier, and another configuration rejects it now.
+    this.#put({ ...known, acceptedMs: null, error, problems });
+  }
+
+  /** Notes what an accepted revision changed. The first process that follows a revision knows it. */
+  follow(revision: string, changes: Pick<CommitRecord, 'changed' | 'removed'>): void {
+    const known = this.#list.findLast((one) => one.revision === revision);
+    if (known !== undefined && known.changed === null) this.#put({ ...known, ...changes });
+  }
+
+  /** Returns the operation that stores the commits. */
+  operation(): LedgerOperation {
+    return {
+      op: 'set-fact',
+      key: `commits ${this.#sourceLedger.source}`,
+      value: canonicalJson(this.#list as unknown as Json),
+    };
+  }
+
+  #of(reading: Reading): CommitRecord {
+    return this.#list.findLast(({ revision }) => revision === reading.revision) ?? freshRecord(reading);
+  }
+
+  /** Replaces the record of the same revision, or appends the record. */
+  #put(record: CommitRecord): void {
+    const others = this.#list.filter(({ revision }) => revision !== record.revision);
+    this.#list = [...others, record].slice(-KEPT_MAX);
+  }
+}
+
+function freshRecord({ revision, commit, observedMs }: Reading): CommitRecord {
+  const facts = { author: commit?.author ?? null, subject: commit?.subject ?? null };
+  return {
+    revision,
+    id: commit?.id ?? idOf(revision),
+    ...facts,
+    committedMs: commit?.committedMs ?? null,
+    observedMs,
+    acceptedMs: null,
+    error: null,
+    problems: [],
+    changed: null,
+    removed: null,
+  };
+}
+
+/** Returns the id in a revision: `main@sha1:<id>`, `files@sha256:<digest>`. */
+export function idOf(revision: string): string {
+  return revision.slice(revision.lastIndexOf(':') + 1);
+}

@@ -1,0 +1,135 @@
+import { pauseMessage } from '../controller/conditions.ts';
+import type { Standing } from '../controller/api.ts';
+import type { ApplicationRow, FleetState } from '../model/fleet.ts';
+import { parseScopeKey } from '../model/ids.ts';
+import type { ApplicationStatus } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
+import { unreachable } from '../model/unreachable.ts';
+import { cut } from '../plan/words.ts';
+import { applicationState, conditionOf } from './answered.ts';
+
+/** An application as lists show it, with what they search. */
+export interface FleetEntry {
+  readonly row: ApplicationRow;
+  /** The name, the id on the platform and the labels, in lower case. */
+  readonly text: string;
+}
+
+const REASON_LENGTH_MAX = 200;
+
+/** Entries by the status that they were derived from. A status is replaced, never changed. */
+const entries = new WeakMap<ApplicationStatus, { readonly kept: Standing['kept']; readonly entry: FleetEntry }>();
+
+/** Returns the entry of an application. It is derived again only after a pass. */
+export function fleetEntry({ status, kept }: Standing): FleetEntry {
+  const known = entries.get(status);
+  if (known?.kept === kept) return known.entry;
+  const entry = { row: rowOf(status, kept), text: textOf(status) };
+  entries.set(status, { kept, entry });
+  return entry;
+}
+
+function rowOf(status: ApplicationStatus, { lastChange }: Standing['kept']): ApplicationRow {
+  const { id, scope, platform, region, labels, resources } = status;
+  const state = fleetState(status);
+  return {
+    id,
+    scope,
+    platform,
+    region,
+    team: scope === null ? null : (parseScopeKey(scope)?.team ?? null),
+    labels,
+    state,
+    sinceMs: sinceOf(status, state),
+    reason: cut(reasonOf(status, state), REASON_LENGTH_MAX),
+    health: conditionOf(status, 'Healthy')?.status ?? 'Unknown',
+    revision: status.lastAppliedRevision,
+    change: lastChange,
+    resources: {
+      total: resources.length,
+      notReady: resources.filter((resource) => conditionOf(resource, 'Ready')?.status !== 'True').length,
+    },
+  };
+}
+
+function textOf({ id, scope, labels }: ApplicationStatus): string {
+  const words = [id.slice(id.indexOf('/') + 1), scope ?? ''];
+  for (const [key, value] of Object.entries(labels)) words.push(`${key}=${value}`);
+  return words.join('\n').toLowerCase();
+}
+
+/** Returns the state of an application as one word. */
+export function fleetState(status: ApplicationStatus): FleetState {
+  const state = applicationState(status);
+  switch (state) {
+    case 'in-sync':
+    case 'unhealthy':
+    case 'failing':
+    case 'held':
+    case 'suspended':
+    case 'unknown':
+      return state;
+    case 'to-change':
+    case 'reported':
+    case 'drifted':
+      return status.resources.some(({ drift }) => drift !== null) ? 'drifted' : 'pending';
+    case 'waiting':
+      return 'pending';
+    case 'not-ours':
+      return 'held';
+    case 'withdrawn':
+    case 'orphaned':
+    case 'not-in-manifests':
+      throw new Error(`${status.id} cannot be ${state}`);
+    default:
+      return unreachable(state);
+  }
+}
+
+/** Returns why an application is in its state; '' for one in sync. */
+export function reasonOf(status: ApplicationStatus, state: FleetState): string {
+  const { pause, approval, lastError } = status;
+  switch (state) {
+    case 'in-sync':
+      return '';
+    case 'failing':
+      return lastError?.message ?? '';
+    case 'suspended':
+      return pauseMessage(pause);
+    case 'unhealthy':
+      return conditionOf(status, 'Healthy')?.message ?? '';
+    case 'held':
+      if (approval !== null) return approval.refusals.map(({ message }) => message).join('; ');
+      return conditionOf(status, 'Stalled')?.message || (conditionOf(status, 'Ready')?.message ?? '');
+    case 'drifted':
+    case 'pending':
+    case 'unknown':
+      return pause === null ? (conditionOf(status, 'Ready')?.message ?? '') : pauseMessage(pause);
+    default:
+      return unreachable(state);
+  }
+}
+
+/** Returns the time since which an application is in its state. */
+export function sinceOf(status: ApplicationStatus, state: FleetState): EpochMs {
+  const { pause, approval, resources } = status;
+  const readyMs = conditionOf(status, 'Ready')?.sinceMs ?? 0;
+  switch (state) {
+    case 'suspended':
+      return pause !== null && 'sinceMs' in pause ? pause.sinceMs : readyMs;
+    case 'unhealthy':
+      return conditionOf(status, 'Healthy')?.sinceMs ?? readyMs;
+    case 'held':
+      if (approval !== null) return approval.sinceMs;
+      return conditionOf(status, 'Stalled')?.sinceMs ?? readyMs;
+    case 'drifted':
+      return Math.min(...resources.flatMap(({ drift }) => (drift === null ? [] : [drift.sinceMs])));
+    case 'in-sync':
+    case 'failing':
+    case 'pending':
+    case 'unknown':
+      return readyMs;
+    default:
+      return unreachable(state);
+  }
+}
