@@ -1,14 +1,17 @@
 import type { Page } from '../model/page.ts';
+import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
 import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
 
 /** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
 export interface Answers {
   '/api/v1/status': ControllerStatus;
+  '/api/v1/sign-in': SignInWays;
   '/api/v1/events': Page<ControllerEvent> & { readonly position: string };
 }
 
 /** Answers to commands by path. */
 export interface Commands {
   '/api/v1/session': unknown;
-  '/api/v1/session/end': unknown;
+  '/api/v1/session/oidc': SignInStarted;
+  '/api/v1/session/end': SessionEnded;
 }

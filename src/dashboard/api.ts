@@ -76,7 +76,7 @@ async function ask(address: string, init: RequestInit): Promise<Response> {
   }
   if (response.ok) return response;
   const problem = await problemOf(response);
-  if (response.status === 401 && problem.code !== 'server/wrong-credentials') signedOut();
+  if (response.status === 401 && problem.code !== 'server/wrong-token') signedOut();
   throw new ApiError(problem);
 }
 

@@ -1,4 +1,5 @@
-import { ApiError, read } from './api.ts';
+import { ApiError, read, send } from './api.ts';
+import { inBase } from './base.ts';
 import { sleep } from './clock.ts';
 import { startAfter } from './live.ts';
 import { access, signedIn } from './sign-in-state.ts';
@@ -26,4 +27,11 @@ export async function startSession(): Promise<void> {
       if (error.problem.status !== 401) await sleep(RETRY_MS, new AbortController().signal);
     }
   }
+}
+
+/** Ends the session, and goes to the provider to sign out there too, or to the sign-in page. @throws ApiError. */
+export async function signOut(): Promise<void> {
+  const { location: elsewhere } = await send('/api/v1/session/end');
+  // A page of its own: nothing that was loaded stays in memory.
+  location.assign(elsewhere ?? inBase('/sign-in?signed-out=1'));
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import { projectRoot } from '../cli/running.ts';
 import { TOKENS, type User } from './world.ts';
@@ -36,8 +36,6 @@ export async function visit(url: string, path: string, options: VisitOptions = {
     colorScheme: theme,
     timezoneId: 'UTC',
     locale: 'en-GB',
-    // Until there are sessions, the token is in the header.
-    ...(as === null ? {} : { extraHTTPHeaders: { authorization: `Bearer ${TOKENS[as]}` } }),
     ...options.context,
   });
   const faults: string[] = [];
@@ -52,9 +50,19 @@ export async function visit(url: string, path: string, options: VisitOptions = {
     await context.close();
     expect(faults, 'messages of the console and errors of scripts').toEqual([]);
   });
+  if (as !== null) await signIn(context, url, TOKENS[as]);
   const page = await context.newPage();
   await page.goto(path);
   return page;
+}
+
+/** Starts a session of a browser, as the sign-in page does. */
+export async function signIn(context: BrowserContext, url: string, token: string): Promise<void> {
+  const response = await context.request.post(`${url}/api/v1/session`, {
+    headers: { origin: new URL(url).origin, 'sec-fetch-site': 'same-origin' },
+    data: { token },
+  });
+  expect(response.status(), await response.text()).toBe(204);
 }
 
 /** Waits until a page shows its content. */

@@ -24,6 +24,10 @@ export interface WorldOptions {
   readonly sandbox?: Partial<SandboxOptions>;
   /** Lines of `spec` of Settings beside `server`, each with two spaces at its beginning. */
   readonly settings?: string;
+  /** Variables of the controller. */
+  readonly env?: Readonly<Record<string, string>>;
+  /** Address of the controller; by default a free port. */
+  readonly listen?: string;
   /** Lines of `spec.server` beside `listen` and `tokens`, each with four spaces at its beginning. */
   readonly server?: string;
 }
@@ -62,8 +66,8 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const commit = createCheckout(checkout, options.manifests);
   const config = join(folder, 'portolan.yaml');
   const configure = (listen: string): void => writeFileSync(config, configuration(sandbox.url, listen, options));
-  configure('127.0.0.1:0');
-  let running: Running | undefined = await startController(folder, config);
+  configure(options.listen ?? '127.0.0.1:0');
+  let running: Running | undefined = await startController(folder, config, options.env);
   const { url } = running;
   const stop = async (): Promise<void> => {
     await running?.stop();
@@ -87,7 +91,7 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
     stop,
     start: async () => {
       configure(new URL(url).host);
-      running = await startController(folder, config);
+      running = await startController(folder, config, options.env);
     },
     close: async () => {
       await stop();
@@ -132,7 +136,7 @@ interface Running {
 }
 
 /** `portolan run` in this process, when it listens. */
-async function startController(folder: string, config: string): Promise<Running> {
+async function startController(folder: string, config: string, env: WorldOptions['env']): Promise<Running> {
   const stop = new AbortController();
   const { terminal, text } = collectingTerminal();
   const source = ['--config', config, '-f', join(folder, 'checkout'), '--ledger', join(folder, 'portolan.db')];
@@ -142,6 +146,7 @@ async function startController(folder: string, config: string): Promise<Running>
       PORTOLAN_TOKEN: 'sandbox-token',
       STORE_ACCESS_KEY: 'demo-store-key',
       ...Object.fromEntries(Object.entries(TOKENS).map(([name, token]) => [name.toUpperCase(), token])),
+      ...env,
     },
     clock: systemClock,
     signal: stop.signal,

@@ -50,6 +50,8 @@ export interface ServingOptions {
   readonly settings?: Partial<ServerSettings>;
   readonly limits?: Partial<ServerLimits>;
   readonly clock?: Clock;
+  /** Further secrets by the variable that names them. */
+  readonly secrets?: Readonly<Record<string, string>>;
   readonly dashboardFolder?: string;
 }
 
@@ -63,7 +65,11 @@ export async function serve(options: ServingOptions = {}): Promise<Serving> {
 /** A server on a free port, with a token for each role and a webhook of each type. */
 export async function startServing(options: ServingOptions = {}): Promise<Serving> {
   const api = options.api ?? new HandMadeController();
-  const secrets = new Map<string, string>([...Object.entries(TOKENS), ['hook', WEBHOOK_SECRET]]);
+  const secrets = new Map<string, string>([
+    ...Object.entries(TOKENS),
+    ['hook', WEBHOOK_SECRET],
+    ...Object.entries(options.secrets ?? {}),
+  ]);
   const settings: ServerSettings = {
     ...defaultSettings().server,
     listen: '127.0.0.1:0',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { forwardClock } from './forward-clock.ts';
 import { type Serving, serve, TOKENS } from './serving.ts';
 
 /** The headers of a request from a page of the server itself, as Chromium sends them. */
@@ -149,18 +149,6 @@ describe('a session with a token', () => {
     expect((await status(second, cookie)).body).toMatchObject({ code: 'server/session-ended' });
   });
 });
-
-/** The real clock, which a test can set forward. */
-function forwardClock() {
-  let aheadMs = 0;
-  let wallMs = 0;
-  const clock: Clock = {
-    ...systemClock,
-    now: () => systemClock.now() + aheadMs + wallMs,
-    monotonic: () => systemClock.monotonic() + aheadMs,
-  };
-  return { clock, advance: (ms: number) => void (aheadMs += ms), jump: (ms: number) => void (wallMs += ms) };
-}
 
 describe('time', () => {
   const settings = { sessions: { idleMs: 60_000, lifetimeMs: 150_000, max: 3 } };

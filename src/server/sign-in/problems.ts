@@ -28,8 +28,7 @@ export const SIGN_IN_PROBLEMS = {
   'too-many-sign-ins': {
     status: 429,
     detail: 'Too many sign-ins failed in a short time, so this one was refused without a check.',
-    remedy:
-      'Wait for the time in Retry-After, at most a few minutes. Requests with a token in the Authorization header still work.',
+    remedy: 'Wait, then sign in again. Requests with a token in the Authorization header still work.',
   },
   'too-many-sessions': {
     status: 503,

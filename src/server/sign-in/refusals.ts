@@ -6,7 +6,8 @@ const PREFIX = 'server/';
 /** Returns the error to throw for a sign-in, or a request of a browser, that is refused. @param retryAfter in seconds. */
 export function signInRefusal(code: SignInCode, retryAfter?: number): RequestProblem {
   const { status, detail, remedy } = SIGN_IN_PROBLEMS[code];
-  return refusal(status, `${PREFIX}${code}`, { detail, remedy, ...(retryAfter === undefined ? {} : { retryAfter }) });
+  if (retryAfter === undefined) return refusal(status, `${PREFIX}${code}`, { detail, remedy });
+  return refusal(status, `${PREFIX}${code}`, { detail, remedy: `Retry in ${retryAfter} s. ${remedy}`, retryAfter });
 }
 
 /** Returns the code of a problem in an address of the sign-in page; undefined when the page has no text for it. */

@@ -148,7 +148,10 @@ export class SignIn {
       if (code === undefined) throw error;
       const from = this.#addressOf(request);
       this.#options.log.warn('server: a sign-in with OpenID Connect failed', { code, from });
-      return { location: `${base}/sign-in?${new URLSearchParams({ problem: code, returnTo })}`, cookies: [forget] };
+      return {
+        location: `${base}/sign-in?${new URLSearchParams({ problem: code, return: returnTo })}`,
+        cookies: [forget],
+      };
     }
   }
 
