@@ -1,4 +1,4 @@
-import { invalidInput, type PortolanError } from '../model/errors.ts';
+import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
@@ -17,7 +17,7 @@ import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
 import type { BudgetState } from '../platform/budget.ts';
 import type { RequestFacts } from '../platform/gate.ts';
-import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { Adopted, Doubt, Forgotten, Pruned, Resolved, Retried } from '../model/manual.ts';
 import type { Decision } from '../reconcile/resolution/manual-resolution.ts';
 import type { Monitoring } from '../platform/monitoring.ts';
 import type { FoundCommit } from '../source/feed.ts';
@@ -110,6 +110,37 @@ export interface ControllerApi {
     request: Author & { readonly objectId: string | undefined },
     signal: AbortSignal,
   ): Promise<Adopted>;
+
+  /**
+   * Returns what the adoption of a held resource does: the part of a plan that takes it over. Reads only.
+   * @throws PortolanError `controller/nothing-to-adopt`.
+   */
+  planAdoption(id: ResourceId, resource: ResourceId, signal: AbortSignal): Promise<PlanDocument>;
+  /**
+   * Lets the next pass adopt a resource, if its plan is still the one with this digest.
+   * @throws PortolanError `controller/nothing-to-adopt`, `controller/other-plan`.
+   */
+  adopt(
+    id: ResourceId,
+    resource: ResourceId,
+    request: Author & { readonly digest: string },
+    signal: AbortSignal,
+  ): Promise<void>;
+
+  /** Returns the plan that removes the orphaned resources of a scope. Reads only. @throws PortolanError `controller/not-orphaned`. */
+  planPrune(scope: ScopeKey, signal: AbortSignal): Promise<PlanDocument>;
+  /**
+   * Carries out exactly this plan.
+   * @throws PortolanError as `planPrune`, `controller/other-plan`, and the code of a guard. Nothing was sent then.
+   */
+  prune(scope: ScopeKey, request: Author & { readonly digest: string }, signal: AbortSignal): Promise<Pruned>;
+  /** Removes orphaned resources from the ledger. @param resource undefined: all of the scope. */
+  forgetOrphan(
+    scope: ScopeKey,
+    resource: ResourceId | undefined,
+    author: Author,
+    signal: AbortSignal,
+  ): Promise<Forgotten>;
 
   /** Returns a fresh plan of some applications, or of all. Reads only. */
   plan(ids: readonly ResourceId[] | 'all', signal: AbortSignal): Promise<PlanDocument>;
@@ -213,6 +244,16 @@ export function unknownApplication(id: ResourceId): PortolanError {
     `The accepted source has no ${id}. Nothing was done.`,
     'Use the name of one of its applications, such as Application/shop. The list of applications shows them all.',
   );
+}
+
+/** Returns the error for a scope or a resource that is not orphaned, or that the caller may not see. */
+export function notOrphaned(name: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/not-orphaned',
+    disposition: 'ask-human',
+    message: `${name} is not orphaned: an Application refers to it or may refer to it, or the ledger has nothing of it. Nothing was done.`,
+    remedy: 'GET /api/v1/orphans lists what is orphaned.',
+  });
 }
 
 /** Receives counts and durations for metrics and traces. Called synchronously; must not throw or wait. */

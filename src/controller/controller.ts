@@ -34,7 +34,10 @@ const BUDGET_EVERY = 10;
 const RETRY_MS = 5_000;
 
 /** Creates what passes, the intake and the API share. */
-function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose' | 'retrySource'>): Core {
+function createCore(
+  options: ControllerOptions,
+  hooks: Pick<Core, 'stop' | 'lose' | 'retrySource' | 'refreshOrphans' | 'track'>,
+): Core {
   const { kinds, clock, ledger, source, actor, log } = options;
   const sourceLedger = { ledger, clock, source, actor };
   const slots = createSlots(() => base.configuration.settings.controller.concurrency);
@@ -53,6 +56,7 @@ function createCore(options: ControllerOptions, hooks: Pick<Core, 'stop' | 'lose
     records: new Map(),
     commits: new Commits(sourceLedger),
     claims: new Map(),
+    orphanWork: new Set(),
     configuration: options.configuration,
     account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
     budget: createRemovalBudget({
@@ -78,7 +82,7 @@ export class Controller {
   readonly #core: Core;
   readonly #stop = new AbortController();
   /** Passes in progress. */
-  readonly #passes = new Set<Promise<void>>();
+  readonly #passes = new Set<Promise<unknown>>();
   /** Runs changes of the source and of the configuration one after another. */
   #turn: Promise<void> = Promise.resolve();
   #isRetryDue = false;
@@ -93,7 +97,14 @@ export class Controller {
     this.lost = lost.promise;
     this.#options = options;
     const retrySource = () => void this.#runInTurn(() => this.#retrySource());
-    this.#core = createCore(options, { stop: this.#stop.signal, lose: lost.resolve, retrySource });
+    this.#core = createCore(options, {
+      stop: this.#stop.signal,
+      lose: lost.resolve,
+      retrySource,
+      refreshOrphans: () => this.#runInTurn(() => findOrphans(this.#core)),
+      // The caller reports its failure.
+      track: (work) => void this.#track(work).catch(() => {}),
+    });
     this.api = createApi(this.#core, options.clock.now());
   }
 
@@ -103,9 +114,7 @@ export class Controller {
     this.#core.events.publish(draftEvent('controller.started', message, { detail: { version, source } }));
     this.#core.queue.start(async (id, because) => {
       await this.#letEventLoopTurn();
-      const pass = workOn(this.#core, id, because);
-      this.#passes.add(pass);
-      await pass.finally(() => this.#passes.delete(pass));
+      await this.#track(workOn(this.#core, id, because));
     });
     feed.start((state) => this.#takeState(state));
     this.#saveTimes().catch((error: unknown) => {
@@ -143,7 +152,7 @@ export class Controller {
 
   /** Replaces the configuration. Resolves when no pass uses the former configuration. */
   async reload(configuration: ControllerConfiguration): Promise<void> {
-    let former: readonly Promise<void>[] = [];
+    let former: readonly Promise<unknown>[] = [];
     await this.#runInTurn(async () => {
       former = [...this.#passes];
       this.#core.configuration = configuration;
@@ -152,6 +161,16 @@ export class Controller {
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });
     await Promise.allSettled(former);
+  }
+
+  /** Remembers a pass while it runs. */
+  async #track(pass: Promise<unknown>): Promise<void> {
+    this.#passes.add(pass);
+    try {
+      await pass;
+    } finally {
+      this.#passes.delete(pass);
+    }
   }
 
   /**

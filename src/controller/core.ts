@@ -38,6 +38,12 @@ export interface Core extends CoreBase {
   shared: SharedReadings | undefined;
   /** undefined: not looked for yet. */
   found: FoundOrphans | undefined;
+  /** Scopes without an application in which a person has something removed at this moment. */
+  readonly orphanWork: Set<ScopeKey>;
+  /** Looks for orphans again. */
+  refreshOrphans(): Promise<void>;
+  /** Lets a reload of the configuration wait for work that uses the former one. */
+  track(work: Promise<unknown>): void;
   /** Reads the source again after it exceeded a limit. */
   retrySource(): void;
   /** Reports that this process has lost the ledger. */
@@ -82,6 +88,13 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
     readOnly: false,
     ledgerKnown: true,
   };
+}
+
+/** Returns the same with the permission to adopt one resource, which a person named. */
+export function withAdoption(options: PassOptions, resource: ResourceId | undefined): PassOptions {
+  if (resource === undefined) return options;
+  const isNamed = (id: ResourceId): boolean => id === resource;
+  return { ...options, permissions: { ...options.permissions, adopt: isNamed, adoptNamed: isNamed } };
 }
 
 /**

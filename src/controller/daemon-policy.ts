@@ -1,5 +1,6 @@
 import type { ApplyWorld } from '../reconcile/apply/world.ts';
-import { scopeKey } from '../model/ids.ts';
+import { PortolanError } from '../model/errors.ts';
+import { type ResourceId, scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
@@ -16,9 +17,10 @@ import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
 import { unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
 import type { Account } from './account.ts';
+import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
-import { type Core, passOptions } from './core.ts';
-import { saveFact, saveRecord, type AppRecord } from './ledger-records.ts';
+import { type Core, passOptions, withAdoption } from './core.ts';
+import { type Kept, saveFact, saveRecord, type AppRecord } from './ledger-records.ts';
 import { addAge, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
@@ -51,6 +53,10 @@ export class DaemonPolicy implements PassPolicy {
   #pause: Pause | null = null;
   /** An operator approved exactly this plan. */
   #isApproved: boolean | undefined;
+  /** The adoption that a person requested before the pass. */
+  readonly #adopting: Kept['adopting'];
+  /** The plan adopts what a person wants to adopt exactly as the person saw it. */
+  #adopts: boolean | undefined;
   #digest = '';
   #nowMs: EpochMs = 0;
   #removalRefusals: readonly Refusal[] = [];
@@ -61,8 +67,9 @@ export class DaemonPolicy implements PassPolicy {
   /** @param planned is called once, when the plan is made. */
   constructor(core: Core, record: AppRecord, revision: string, planned: (prepared: Prepared) => void) {
     const { configuration, shared, intake, account } = core;
+    this.#adopting = record.kept.adopting;
     this.options = {
-      ...passOptions(configuration),
+      ...withAdoption(passOptions(configuration), this.#adopting?.resource),
       ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }),
     };
     this.#limits = { ...this.options.limits, isDaemon: true };
@@ -75,20 +82,23 @@ export class DaemonPolicy implements PassPolicy {
     this.#source = intake.accepted?.desired ?? record.work.resources;
   }
 
-  refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
+  async refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
     this.#seen = seen;
     this.#digest ||= planDigest([seen.plan]);
     this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
+    this.#adopts ??= isAdoptionAs(this.#adopting, seen.plan);
+    if (!this.#adopts) return [adoptionChanged(this.#adopting?.resource)];
     const overruled = { ...this.#limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
     return guardPlan(seen, this.#isApproved ? overruled : this.#limits, world);
   }
 
-  admit(prepared: Prepared): Admission {
+  async admit(prepared: Prepared): Promise<Admission> {
     const record = this.#record;
     const { options, intake, gates } = this.#core;
     claim(this.#core, record, prepared);
     this.#prepared = prepared;
     this.#planned(prepared);
+    if (this.#adopts === false) await this.#endAdoption();
     const removals = prepared.plan.actions.filter((action) => action.prune);
     addAge(record, options.clock.monotonic(), this.#isCurrent(), this.#pruneAfterMs);
     setPendingRemovals(record, removals, movedOf(options.kinds, prepared, this.#source));
@@ -119,6 +129,8 @@ export class DaemonPolicy implements PassPolicy {
     world: ApplyWorld,
   ): Promise<Reservation | readonly Refusal[]> {
     const { scope, ours } = prepared;
+    // An adoption is valid for one pass, as an approval is.
+    await this.#endAdoption();
     const { budget, options, sourceLedger } = this.#core;
     if (this.#isApproved === true) {
       // An approval is valid for one pass. The rest of the plan is another plan.
@@ -149,6 +161,13 @@ export class DaemonPolicy implements PassPolicy {
         await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), this.#revision);
       },
     };
+  }
+
+  async #endAdoption(): Promise<void> {
+    // A person may request another one during the pass.
+    if (this.#adopting === null || this.#record.kept.adopting !== this.#adopting) return;
+    this.#record.kept = { ...this.#record.kept, adopting: null };
+    await saveRecord(this.#core.sourceLedger, this.#record);
   }
 
   /** Ends after one pass. The work queue starts another one when it is due. */
@@ -210,11 +229,29 @@ export class DaemonPolicy implements PassPolicy {
  * Records which application resolves to a scope.
  * @throws PortolanError when another one resolves to the same scope, because they would undo each other's changes.
  */
-function claim({ claims, records }: Core, record: AppRecord, { scope }: Prepared): void {
+function claim({ claims, records, orphanWork }: Core, record: AppRecord, { scope }: Prepared): void {
   const key = scopeKey(scope);
+  if (orphanWork.has(key)) throw beingPruned(record.id, key);
   const claimants = claims.get(key) ?? new Set();
   claims.set(key, claimants.add(record.id));
   const others = [...claimants].filter((id) => id !== record.id).map((id) => records.get(id)?.work);
   const works = others.filter((work) => work !== undefined);
   if (works.length > 0) throw sharedScope(key, [record.work, ...works]);
+}
+
+function adoptionChanged(resource = 'the resource'): Refusal {
+  return {
+    code: 'adopt/changed',
+    message: `${resource} or its manifest changed after a person looked at its adoption, so nothing was adopted`,
+    override: 'look at the adoption again and confirm it',
+  };
+}
+
+function beingPruned(id: ResourceId, scope: string): PortolanError {
+  return new PortolanError({
+    code: 'application/being-pruned',
+    disposition: 'retry',
+    message: `${id} refers to ${scope}, from which a person has orphaned resources removed at this moment.`,
+    remedy: 'The next pass works on it when that has ended.',
+  });
 }

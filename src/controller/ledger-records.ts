@@ -22,6 +22,14 @@ export interface Kept {
   readonly suspended: { readonly by: string; readonly reason: string; readonly sinceMs: EpochMs } | null;
   /** A plan that a person approved, until a pass uses the approval. */
   readonly approved: { readonly digest: string; readonly by: string; readonly atMs: EpochMs } | null;
+  /** A resource that a person lets the next pass adopt, if its plan still has this digest. */
+  readonly adopting: {
+    readonly resource: ResourceId;
+    readonly digest: string;
+    readonly by: string;
+    readonly reason: string;
+    readonly atMs: EpochMs;
+  } | null;
   /** Pending removals by natural key, with the time that each was observed to be gone from the source. */
   readonly goneForMs: Readonly<Record<string, number>>;
   /**
@@ -45,6 +53,7 @@ export interface Kept {
 export const nothingKept: Kept = {
   suspended: null,
   approved: null,
+  adopting: null,
   goneForMs: {},
   moved: [],
   asideSince: {},

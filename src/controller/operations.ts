@@ -1,17 +1,19 @@
 import { historyRowsOf, historyWithin } from '../ledger/history-rows.ts';
-import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { yes } from './conditions.ts';
-import { type Core, known, publish } from './core.ts';
+import { type Core, known } from './core.ts';
+import { decide } from './decide.ts';
 import type { ControllerApi, Standing, Within } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
-import { draftEvent, type EventDraft } from './events.ts';
-import { saveRecord, historyRow, type AppRecord, type Kept } from './ledger-records.ts';
+import { draftEvent } from './events.ts';
+import { historyRow, type AppRecord } from './ledger-records.ts';
 import { manualCommands } from './manual.ts';
+import { orphanCommands } from './orphan-commands.ts';
+import { adoptionCommands } from './adoption.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { createMonitoringReads } from './monitoring.ts';
 import { planFiles, planWorks } from './planning.ts';
@@ -46,6 +48,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     ...applicationCommands(core, totals),
     ...platformCommands(core),
     ...manualCommands(core),
+    ...adoptionCommands(core),
+    ...orphanCommands(core),
     plan: async (ids, signal) => {
       const planned = recordsOf(core, ids);
       const works = planned.map(({ work }) => work);
@@ -134,21 +138,6 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
       core.queue.restart(id, `approved by ${by}`);
     },
   };
-}
-
-/** Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. */
-async function decide(
-  core: Core,
-  record: AppRecord,
-  decision: { readonly change: Partial<Kept>; readonly line: LedgerOperation; readonly event: EventDraft },
-): Promise<void> {
-  const { change } = decision;
-  const next = { ...record, kept: { ...record.kept, ...change } };
-  await saveRecord(core.sourceLedger, next, [decision.line]);
-  record.written = next.written;
-  // A pass may have changed other members meanwhile.
-  record.kept = { ...record.kept, ...change };
-  publish(core, record, record.revision, [decision.event]);
 }
 
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {

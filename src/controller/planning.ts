@@ -5,18 +5,30 @@ import { invalidInput, type PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
 import { silentHooks } from '../reconcile/apply/world.ts';
-import { ofAccepted, ofCommand } from '../reconcile/policies/run.ts';
+import { ofAccepted, ofCommand, ofUnknown } from '../reconcile/policies/run.ts';
 import { policyJudge } from '../reconcile/policy-judge.ts';
-import type { Work } from '../reconcile/reconcile.ts';
+import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';
 import { survey, type SurveyInput } from '../reconcile/survey.ts';
 import { rejectOnAbort } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
-import { type Core, passOptions, worldOf } from './core.ts';
+import { type Core, passOptions, withAdoption, worldOf } from './core.ts';
 import { createAllowance, requireAllowedScope, requireWithin } from './plan-bounds.ts';
 
-/** Returns the plan of these applications. @throws the signal's reason. */
-export function planWorks(core: Core, works: readonly Work[], signal: AbortSignal): Promise<PlanDocument> {
+/** Returns the plan of an application that no manifest refers to. @throws the signal's reason. */
+export function planOrphan(core: Core, work: Work, options: PassOptions, signal: AbortSignal): Promise<PlanDocument> {
+  const works = [...core.records.values()].map((record) => record.work);
+  const revision = core.intake.accepted?.revision ?? null;
+  return planned(core, { works: [work], revision, options, policy: ofUnknown, besides: async () => works }, signal);
+}
+
+/** Returns the plan of these applications. @param adopt a resource to adopt. @throws the signal's reason. */
+export function planWorks(
+  core: Core,
+  works: readonly Work[],
+  signal: AbortSignal,
+  adopt?: ResourceId,
+): Promise<PlanDocument> {
   const { intake, configuration } = core;
   const policy = ofAccepted((prunes) => intake.removalRefusals(prunes));
   const revision = intake.accepted?.revision ?? null;
@@ -25,7 +37,10 @@ export function planWorks(core: Core, works: readonly Work[], signal: AbortSigna
   const { limits, ...options } = passOptions(configuration);
   // The controller applies this plan itself, so a refusal names the approval, not a flag of apply.
   const ofDaemon = { ...options, limits: { ...limits, isDaemon: true as const } };
-  return planned(core, { works, revision, options: ofDaemon, policy, besides }, signal);
+  const [only, second] = works;
+  const record = only === undefined || second !== undefined ? undefined : core.records.get(only.application.id);
+  const adopted = adopt ?? record?.kept.adopting?.resource;
+  return planned(core, { works, revision, options: withAdoption(ofDaemon, adopted), policy, besides }, signal);
 }
 
 /** Returns the plan of other manifests instead of those of the source. */

@@ -57,6 +57,24 @@ export type Forgotten = s.TypeOf<typeof forgottenSchema>;
 const adoptedSchema = s.objectOf('The object that is managed now.', { adopted: object });
 export type Adopted = s.TypeOf<typeof adoptedSchema>;
 
+const prunedSchema = s.objectOf('The removals of orphaned resources.', {
+  scope: s.text,
+  results: s.arrayOf(
+    s.objectOf('The result of one request.', {
+      id: s.text,
+      summary: s.text,
+      status: s.literal('done', 'failed', 'in-doubt', 'skipped'),
+      // The answer of the platform.
+      message: s.text,
+    }),
+  ),
+  // What stopped the removals; null: nothing.
+  error: s.nullable(s.text),
+  // The number of removals that are left.
+  left: s.count,
+});
+export type Pruned = s.TypeOf<typeof prunedSchema>;
+
 /** The schemas that the API refers to. */
 export const manualSchemas = {
   Doubt: doubtSchema,
@@ -64,4 +82,5 @@ export const manualSchemas = {
   Retried: retriedSchema,
   Forgotten: forgottenSchema,
   Adopted: adoptedSchema,
+  Pruned: prunedSchema,
 };

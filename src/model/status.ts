@@ -244,7 +244,7 @@ export type EventType =
   | 'health.changed'
   | `region.${'paused' | 'resumed'}`
   | `circuit.${'opened' | 'closed'}`
-  | `orphan.${'detected' | 'gone'}`;
+  | `orphan.${'detected' | 'gone' | 'pruned'}`;
 
 const severity = s.literal('info', 'warning', 'error');
 export type EventSeverity = s.TypeOf<typeof severity>;

@@ -6,6 +6,7 @@ import { parseScopeKey, resourceId, type Scope, scopeKey } from '../model/ids.ts
 import type { Resource } from '../model/resource.ts';
 import type { PlatformClient } from '../platform/client.ts';
 import { canonicalUrl } from '../platform/url.ts';
+import type { Windows } from '../plan/guard.ts';
 import type { UnresolvedApplication } from '../plan/orphans.ts';
 import type { Work } from './work.ts';
 
@@ -56,6 +57,16 @@ export async function orphanedWork(orphaned: OrphanedScope): Promise<Work> {
     position: { file: '', line: 0, column: 0 },
   };
   return { application, resources: new Map() };
+}
+
+/** Returns labels by which a window is closed now: the application may have had them. None: no window is closed. */
+export function closedLabels(
+  scope: Scope,
+  windows: readonly { readonly labels?: Readonly<Record<string, string>> | undefined }[],
+  at: Windows['at'] | undefined,
+): Readonly<Record<string, string>> {
+  const all = windows.map(({ labels = {} }) => labels);
+  return all.find((labels) => at?.(scope, labels).type === 'closed') ?? {};
 }
 
 /** Refuses an application that another Platform of the same URL may manage, for this source or another one. */

@@ -72,14 +72,14 @@ const schemas: Readonly<Record<string, JsonObject>> = {
 
 /** Groups of operations. A path belongs to the first group whose pattern it matches. */
 const TAGS: readonly { readonly name: string; readonly description: string; readonly paths: RegExp }[] = [
-  { name: 'plans', description: 'Make a plan, or approve a held plan.', paths: /\/(?:plan|approve)$/ },
+  { name: 'plans', description: 'Make a plan, or approve a held plan.', paths: /\/(?:plan|adoption|approve)$/ },
   { name: 'commits', description: 'Commits and their progress.', paths: /\/commits/ },
   { name: 'attention', description: 'Everything that requires manual action.', paths: /\/attention$/ },
   { name: 'events', description: 'Events of the controller.', paths: /\/events/ },
   {
     name: 'ledger',
     description: 'Records of the ledger: history, objects, intents, and what people decide about them.',
-    paths: /\/(?:history|objects|intents|doubts|resolve|retry|forget|identify)$/,
+    paths: /\/(?:history|objects|intents|doubts|resolve|retry|forget|identify|adopt|prune)$/,
   },
   { name: 'webhooks', description: 'A Git host reports that the source may have changed.', paths: /^\/webhooks\// },
   {
@@ -105,6 +105,10 @@ const NAME_EXAMPLES: readonly (readonly [RegExp, string])[] = [
 
 /** Examples of the other parameters in paths. */
 const PARAMETER_EXAMPLES: Readonly<Record<string, string>> = {
+  platform: 'default',
+  team: 'payments',
+  region: 'rainbond',
+  app: '42',
   kind: 'Kind',
   resource: 'web',
   intent: '3f9c21a07b54',

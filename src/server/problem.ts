@@ -50,6 +50,8 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   'controller/unknown-application': 404,
   'controller/nothing-to-approve': 409,
   'controller/other-plan': 409,
+  'controller/nothing-to-adopt': 409,
+  'controller/not-orphaned': 404,
   'ledger/no-intent': 404,
   'ledger/no-object': 404,
   'ledger/intent-decided': 409,

@@ -2,11 +2,12 @@ import {
   type ControllerApi,
   type EventStream,
   type Standing,
+  notOrphaned,
   unknownApplication,
   type Within,
 } from '../controller/api.ts';
 import { invalidInput } from '../model/errors.ts';
-import type { ResourceId } from '../model/ids.ts';
+import { type ResourceId, resourceId, type ScopeKey } from '../model/ids.ts';
 import type { ApplicationDetails, ApplicationStatus, ControllerEvent } from '../model/status.ts';
 import type { Caller } from './caller.ts';
 import type { Permission, Permissions } from './permissions.ts';
@@ -57,6 +58,12 @@ function createGuard(api: ControllerApi, caller: Caller | undefined, permissions
       if (found === undefined || !isVisible(found.scope)) throw unknownApplication(id);
       if (!permissionsNow().may(wanted, found.scope)) throw wrongRole(wanted, id);
       return found;
+    },
+    /** Requires a permission for a scope of which an application was removed. */
+    demandScope: (wanted: Permission, scope: ScopeKey): ScopeKey => {
+      if (!isVisible(scope)) throw notOrphaned(scope);
+      if (!permissionsNow().may(wanted, scope)) throw wrongRole(wanted, resourceId('Application', scope));
+      return scope;
     },
     /** Requires a permission for everything. */
     demandForAll: (wanted: Permission): void => {
@@ -171,9 +178,27 @@ function rejectedDigest(id: ResourceId, digest: string | undefined): Error {
 /** Manual decisions about the ledger, of an admin of the application. */
 function manualCommands(
   api: ControllerApi,
-  { demand }: Guard,
-): Pick<ControllerApi, 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'> {
+  { demand, demandScope }: Guard,
+): Pick<
+  ControllerApi,
+  | 'doubts'
+  | 'resolve'
+  | 'retry'
+  | 'forget'
+  | 'adoptById'
+  | 'planAdoption'
+  | 'adopt'
+  | 'planPrune'
+  | 'prune'
+  | 'forgetOrphan'
+> {
   return {
+    planAdoption: async (id, resource, signal) => api.planAdoption(demand('viewer', id).id, resource, signal),
+    adopt: async (id, resource, request, signal) => api.adopt(demand('admin', id).id, resource, request, signal),
+    planPrune: async (scope, signal) => api.planPrune(demandScope('viewer', scope), signal),
+    prune: async (scope, request, signal) => api.prune(demandScope('admin', scope), request, signal),
+    forgetOrphan: async (scope, resource, author, signal) =>
+      api.forgetOrphan(demandScope('admin', scope), resource, author, signal),
     doubts: async (id) => api.doubts(demand('viewer', id).id),
     resolve: async (id, intent, request, signal) => api.resolve(demand('admin', id).id, intent, request, signal),
     retry: async (id, resource, by, signal) => api.retry(demand('admin', id).id, resource, by, signal),

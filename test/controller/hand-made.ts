@@ -136,6 +136,11 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     retry: never,
     forget: never,
     adoptById: never,
+    planAdoption: never,
+    adopt: never,
+    planPrune: never,
+    prune: never,
+    forgetOrphan: never,
     status: () => ({
       version: '1.2.3',
       startedMs: NOON_MS,

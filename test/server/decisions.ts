@@ -1,8 +1,9 @@
 import type { Author, ControllerApi, ResolveRequest } from '../../src/controller/api.ts';
-import type { ResourceId } from '../../src/model/ids.ts';
-import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../../src/model/manual.ts';
+import type { ResourceId, ScopeKey } from '../../src/model/ids.ts';
+import type { Adopted, Doubt, Forgotten, Pruned, Resolved, Retried } from '../../src/model/manual.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { ResourceDetails } from '../../src/model/resource-details.ts';
+import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
 
@@ -40,7 +41,30 @@ function doubt(id: string): Doubt {
   };
 }
 
-type Decisions = Pick<ControllerApi, 'resource' | 'doubts' | 'resolve' | 'retry' | 'forget' | 'adoptById'>;
+const emptyPlan = planDocument({
+  source: 'default',
+  revision: null,
+  ledger: 'known',
+  scopes: [],
+  unobserved: [],
+  refusals: [],
+  notes: [],
+});
+
+type Decisions = Pick<
+  ControllerApi,
+  | 'resource'
+  | 'doubts'
+  | 'resolve'
+  | 'retry'
+  | 'forget'
+  | 'adoptById'
+  | 'planAdoption'
+  | 'adopt'
+  | 'planPrune'
+  | 'prune'
+  | 'forgetOrphan'
+>;
 
 /** The part of a hand-made controller that people use to decide about the ledger. */
 export class HandMadeDecisions implements Decisions {
@@ -88,5 +112,31 @@ export class HandMadeDecisions implements Decisions {
   ): Promise<Adopted> {
     this.asked.push(`identify ${resource} of ${id} as ${objectId} by ${by}: ${reason}`);
     return { adopted: ownedObject('a') };
+  }
+
+  async planAdoption(): Promise<PlanDocument> {
+    return emptyPlan;
+  }
+
+  async adopt(
+    id: ResourceId,
+    resource: ResourceId,
+    { by, reason, digest }: Author & { readonly digest: string },
+  ): Promise<void> {
+    this.asked.push(`adopt ${resource} of ${id} as ${digest} by ${by}: ${reason}`);
+  }
+
+  async planPrune(): Promise<PlanDocument> {
+    return emptyPlan;
+  }
+
+  async prune(scope: ScopeKey, { by, reason, digest }: Author & { readonly digest: string }): Promise<Pruned> {
+    this.asked.push(`prune ${scope} as ${digest} by ${by}: ${reason}`);
+    return { scope, results: [], error: null, left: 0 };
+  }
+
+  async forgetOrphan(scope: ScopeKey, resource: ResourceId | undefined, { by, reason }: Author): Promise<Forgotten> {
+    this.asked.push(`forget ${resource ?? 'all'} of ${scope} by ${by}: ${reason}`);
+    return { forgotten: [ownedObject('a')], warnings: [] };
   }
 }

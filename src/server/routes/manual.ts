@@ -1,8 +1,9 @@
 import * as s from '../../model/schema-words.ts';
+import type { ResourceId, ScopeKey } from '../../model/ids.ts';
 import type { Doubt } from '../../model/manual.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { refusal } from '../problem.ts';
-import { json, routesOf } from '../route.ts';
+import { type Call, json, routesOf } from '../route.ts';
 import { reasonSchema } from './commands.ts';
 import { applicationNamed, pageQuery, partOf, resourceOf } from './queries.ts';
 
@@ -23,7 +24,28 @@ const adoptBody = s.objectOf('The object of the platform.', {
   reason: reasonSchema('How you know. The history keeps the reason.'),
 });
 
+const digest = s.string('The digest of the plan that was shown.', {
+  minLength: 8,
+  maxLength: 128,
+  pattern: '^[0-9a-f]+$',
+});
+
+const agreedBody = s.objectOf('The plan that a person agrees to.', {
+  digest,
+  reason: reasonSchema('Why. The history keeps the reason.'),
+});
+
+const forgetOrphanBody = s.objectOf('What is removed from the ledger.', {
+  'resource?': s.string<ResourceId>('Only this resource. Absent: all of the scope.', {
+    maxLength: 512,
+    pattern: '^[A-Za-z]+/[^/]+$',
+  }),
+  reason: reasonSchema('Why. The history keeps the reason.'),
+});
+
 const forgetBody = s.objectOf('Why.', { reason: reasonSchema('Why. The history keeps the reason.') });
+
+const plan = { 200: { description: 'The plan.', schema: s.ref('Plan') } };
 
 /** Returns the answers of a command that changes only the ledger. */
 const recorded = (schema: string) => ({
@@ -87,6 +109,33 @@ export const manualRoutes = routesOf({
       return json(await api.forget(id, resourceOf(call), { by: call.by, reason }, call.signal));
     },
   },
+  'GET /api/v1/applications/{name}/resources/{kind}/{resource}/adoption': {
+    operationId: 'planAdoption',
+    summary: 'Makes the plan by which a held resource is adopted. Changes nothing.',
+    access: 'viewer',
+    waits: true,
+    isPlan: true,
+    answers: plan,
+    handle: async (call, { api, plans }) => {
+      const { id } = applicationNamed(api, call.params['name']);
+      const { by, signal } = call;
+      return json(await plans.run(by, signal, () => api.planAdoption(id, resourceOf(call), signal)));
+    },
+  },
+  'POST /api/v1/applications/{name}/resources/{kind}/{resource}/adopt': {
+    operationId: 'adoptResource',
+    summary:
+      'Lets the next pass take over an existing resource of the platform, exactly as the adoption with this digest says.',
+    access: 'admin',
+    body: { type: 'json', schema: agreedBody },
+    answers: { 200: { description: 'The application after the command.', schema: s.ref('Application') } },
+    handle: async (call, { api }) => {
+      const { id } = applicationNamed(api, call.params['name']);
+      const agreed = call.body as s.TypeOf<typeof agreedBody>;
+      await api.adopt(id, resourceOf(call), { by: call.by, ...agreed }, call.signal);
+      return json(api.application(id));
+    },
+  },
   'POST /api/v1/applications/{name}/resources/{kind}/{resource}/identify': {
     operationId: 'identifyResource',
     summary:
@@ -101,6 +150,47 @@ export const manualRoutes = routesOf({
     },
   },
 });
+
+/** Routes for resources in applications that no manifest of the source refers to any more. */
+export const orphanRoutes = routesOf({
+  'GET /api/v1/orphans/{platform}/{team}/{region}/{app}/plan': {
+    operationId: 'planOrphans',
+    summary: 'Makes the plan that removes the orphaned resources of one scope. Changes nothing.',
+    access: 'viewer',
+    waits: true,
+    isPlan: true,
+    answers: plan,
+    handle: async ({ params, by, signal }, { api, plans }) =>
+      json(await plans.run(by, signal, () => api.planPrune(scopeOf(params), signal))),
+  },
+  'POST /api/v1/orphans/{platform}/{team}/{region}/{app}/prune': {
+    operationId: 'pruneOrphans',
+    summary: 'Removes the orphaned resources of one scope, exactly as the plan with this digest says.',
+    access: 'admin',
+    body: { type: 'json', schema: agreedBody },
+    answers: { 200: { description: 'The removals that were made.', schema: s.ref('Pruned') } },
+    handle: async ({ params, body, by, signal }, { api }) => {
+      const agreed = body as s.TypeOf<typeof agreedBody>;
+      return json(await api.prune(scopeOf(params), { by, ...agreed }, signal));
+    },
+  },
+  'POST /api/v1/orphans/{platform}/{team}/{region}/{app}/forget': {
+    operationId: 'forgetOrphans',
+    summary: 'Removes orphaned resources from the ledger. They stay on the platform, unchanged and unmanaged.',
+    access: 'admin',
+    body: { type: 'json', schema: forgetOrphanBody },
+    answers: recorded('Forgotten'),
+    handle: async ({ params, body, by, signal }, { api }) => {
+      const { resource, reason } = body as s.TypeOf<typeof forgetOrphanBody>;
+      return json(await api.forgetOrphan(scopeOf(params), resource, { by, reason }, signal));
+    },
+  },
+});
+
+/** Returns the scope in a path. */
+function scopeOf({ platform, team, region, app }: Call['params']): ScopeKey {
+  return `${platform}/${team}/${region}/${app}`;
+}
 
 const idOfNothing = () =>
   refusal(400, 'server/invalid-request', {

@@ -5,7 +5,7 @@ import { attentionRoutes } from './attention.ts';
 import { commandRoutes } from './commands.ts';
 import { commitRoutes } from './commits.ts';
 import { eventRoutes } from './events.ts';
-import { manualRoutes } from './manual.ts';
+import { manualRoutes, orphanRoutes } from './manual.ts';
 import { planRoutes } from './plans.ts';
 import { processRoutes } from './process.ts';
 import { recordRoutes } from './records.ts';
@@ -22,6 +22,7 @@ export const routes: readonly Route[] = [
   ...planRoutes,
   ...commandRoutes,
   ...manualRoutes,
+  ...orphanRoutes,
   ...eventRoutes,
   ...recordRoutes,
   ...signalRoutes,

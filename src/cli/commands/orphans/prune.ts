@@ -2,7 +2,7 @@ import { invalidInput } from '../../../model/errors.ts';
 import { parseScopeKey, type Scope, scopeKey } from '../../../model/ids.ts';
 import { safeLine } from '../../../model/text.ts';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
-import { orphanedWork } from '../../../reconcile/orphans.ts';
+import { closedLabels, orphanedWork } from '../../../reconcile/orphans.ts';
 import { unresolvedOf } from '../../../reconcile/survey.ts';
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
@@ -86,14 +86,15 @@ async function orphanedSession(session: Session, names: readonly string[]): Prom
   await warnOfOtherSources(session);
   const client = (platform: string) => platforms.client(platform);
   const workOf = (scope: Scope) =>
-    orphanedWork({ scope, source, ledger, managed, client, labels: labelsOf(scope, session) });
+    orphanedWork({
+      scope,
+      source,
+      ledger,
+      managed,
+      client,
+      labels: closedLabels(scope, session.input.configuration.settings.windows, session.windowsAt),
+    });
   return { ...session, works: await Promise.all(scopes.map(workOf)) };
-}
-
-/** Returns labels by which a window is closed now: the application may have had them. None: no window is closed. */
-function labelsOf(scope: Scope, { input, windowsAt }: Session): Readonly<Record<string, string>> {
-  const all = input.configuration.settings.windows.map(({ labels = {} }) => labels);
-  return all.find((labels) => windowsAt?.(scope, labels).type === 'closed') ?? {};
 }
 
 /** Warns about sources of which the ledger may have no object yet: what they name is held while this source owns it. */

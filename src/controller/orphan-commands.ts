@@ -1,0 +1,215 @@
+import { errorFacts, PortolanError } from '../model/errors.ts';
+import { parseScopeKey, resourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
+import type { Pruned } from '../model/manual.ts';
+import { planDigest } from '../plan/digest.ts';
+import { orphansOf } from '../plan/orphans.ts';
+import { closedLabels, orphanedWork } from '../reconcile/orphans.ts';
+import type { Outcome } from '../reconcile/outcome.ts';
+import { agreedPlan } from '../reconcile/policies/interactive.ts';
+import { type PassOptions, reconcile, type Work } from '../reconcile/reconcile.ts';
+import { unresolvedOf } from '../reconcile/survey.ts';
+import { eventsOf } from './apply-events.ts';
+import { type Author, type ControllerApi, notOrphaned } from './api.ts';
+import { type Core, passOptions, worldOf } from './core.ts';
+import { draftEvent } from './events.ts';
+import { historyRow } from './ledger-records.ts';
+import { recordOfSource } from '../ledger/source-ledger.ts';
+import { alone, forget, forgottenEvent } from './manual.ts';
+import { planOrphan } from './planning.ts';
+
+type Commands = Pick<ControllerApi, 'planPrune' | 'prune' | 'forgetOrphan'>;
+
+/** Returns the commands about resources in applications that no manifest of the source refers to any more. */
+export function orphanCommands(core: Core): Commands {
+  return {
+    planPrune: async (scope, signal) => planOrphan(core, await workOf(core, scope), orphanOptions(core), signal),
+    prune: (scope, request, signal) =>
+      aloneInScope(core, scope, signal, () => {
+        const pruning = prune(core, scope, request);
+        core.track(pruning);
+        return pruning;
+      }),
+    forgetOrphan: (scope, resource, author, signal) =>
+      aloneInScope(core, scope, signal, async () => {
+        const orphans = await orphansIn(core, scope);
+        const meant = orphans.filter((one) => resource === undefined || one.resource === resource);
+        if (meant.length === 0) throw notOrphaned(resource ?? scope);
+        const answer = await forget(
+          core,
+          meant.flatMap(({ objects }) => objects),
+          author,
+        );
+        core.events.publish(forgottenEvent(resource ?? scope, author, { scope, resource: resource ?? null }));
+        await core.refreshOrphans();
+        return answer;
+      }),
+  };
+}
+
+/** Runs a task while nothing else of a scope runs, and while no application may take the scope over. */
+async function aloneInScope<Result>(
+  core: Core,
+  scope: ScopeKey,
+  signal: AbortSignal,
+  task: () => Promise<Result>,
+): Promise<Result> {
+  return alone(core, resourceId('Application', scope), signal, async () => {
+    if ((core.claims.get(scope)?.size ?? 0) > 0) throw notOrphaned(scope);
+    core.orphanWork.add(scope);
+    try {
+      return await task();
+    } finally {
+      core.orphanWork.delete(scope);
+    }
+  });
+}
+
+/** Returns what the ledger has of a scope that is orphaned at this moment; none if it is not. */
+async function orphansIn({ intake, records, sourceLedger, options }: Core, scope: ScopeKey) {
+  // While the present source is unknown, an application may be about to return.
+  if (!intake.isCurrent) throw sourceUnknown();
+  const owned = await sourceLedger.ledger.objects({ source: options.source, scope });
+  const all = [...records.values()];
+  const planned = new Set(all.flatMap(({ status }) => (status.scope === null ? [] : [status.scope])));
+  const unresolved = all.filter(({ status }) => status.scope === null).map(({ work }) => unresolvedOf(work));
+  return orphansOf(owned, planned, unresolved);
+}
+
+/** Returns an application without resources in place of the one that is gone. @throws PortolanError when it is not orphaned. */
+async function workOf(core: Core, name: ScopeKey): Promise<Work> {
+  const scope = parseScopeKey(name);
+  if (scope === undefined || (await orphansIn(core, name)).length === 0) throw notOrphaned(name);
+  const { configuration, options, records, sourceLedger, gates } = core;
+  const managed = [...records.values()].map(
+    ({ status, work }) => (status.scope === null ? undefined : parseScopeKey(status.scope)) ?? unresolvedOf(work),
+  );
+  return orphanedWork({
+    scope,
+    source: options.source,
+    ledger: sourceLedger.ledger,
+    managed,
+    client: (platform) => configuration.client(platform),
+    labels: closedLabels(scope, configuration.settings.windows, gates.windowAt),
+  });
+}
+
+/**
+ * Returns what a person permits who confirms exactly this plan: as an approval does, it overrules the limits of size, and
+ * nothing else.
+ */
+function orphanOptions({ configuration, gates }: Core): PassOptions {
+  const { limits, permissions, ...options } = passOptions(configuration);
+  return {
+    ...options,
+    permissions: { ...permissions, prune: true, firstInstall: () => false },
+    limits: {
+      ...limits,
+      maxShare: 1,
+      maxPrunes: Number.MAX_SAFE_INTEGER,
+      windows: { at: gates.windowAt, ignoredBecause: undefined },
+      isDaemon: true,
+    },
+  };
+}
+
+async function prune(
+  core: Core,
+  scope: ScopeKey,
+  { by, reason, digest }: Author & { readonly digest: string },
+): Promise<Pruned> {
+  const { sourceLedger, events, intake, stop } = core;
+  const work = await workOf(core, scope);
+  const options = orphanOptions(core);
+  const actor = `${by}, through ${sourceLedger.actor}`;
+  core.passes += 1;
+  const revision = intake.accepted?.revision ?? null;
+  const world = {
+    ...worldOf(core, work, intake.accepted?.snapshot ?? '', {
+      emit: (event) => {
+        for (const draft of eventsOf(event)) events.publish({ ...draft, scope });
+      },
+      stopRequested: () => (stop.aborted ? 'interrupted' : undefined),
+    }),
+    actor,
+    origin: { run: `${sourceLedger.ledger.epoch}.${core.passes}`, application: work.application.id, revision },
+  };
+  const policy = agreedPlan({ limits: options.limits });
+  let isSeen = false;
+  const outcome = await reconcile(work, world, options, {
+    ...policy,
+    async admit(prepared) {
+      if (scopeKey(prepared.scope) !== scope) throw notOrphaned(scope);
+      const now = planDigest([prepared.plan]);
+      if (!isSeen && now !== digest) throw otherPrune(scope, digest, now);
+      if (!isSeen)
+        await recordOfSource({ ...sourceLedger, actor }, [historyRow('prune-orphan', { by, reason, digest })], scope);
+      isSeen = true;
+      return policy.admit(prepared);
+    },
+  });
+  core.shared?.forget();
+  await core.refreshOrphans();
+  const answer = prunedOf(scope, outcome);
+  const failed = answer.results.filter(({ status }) => status !== 'done').length;
+  const message = `${by} pruned ${scope}: ${answer.results.length - failed} done, ${failed} not done: ${reason}`;
+  events.publish(draftEvent('orphan.pruned', message, { scope, detail: { by, reason, digest } }));
+  return answer;
+}
+
+/** Returns the results. @throws PortolanError when nothing was sent. */
+function prunedOf(scope: ScopeKey, outcome: Outcome): Pruned {
+  switch (outcome.type) {
+    case 'unobserved':
+      throw outcome.error;
+    case 'refused': {
+      const [refusal] = outcome.refusals;
+      throw new PortolanError({
+        code: refusal?.code ?? 'guard/refused',
+        disposition: 'ask-human',
+        message: `${refusal?.message ?? 'A guard refused the removal'}. Nothing was sent.`,
+        remedy: `To allow it: ${refusal?.override ?? 'look at the plan'}.`,
+      });
+    }
+    case 'ended': {
+      const { error } = outcome;
+      const results = outcome.results.map(({ action, status, ...rest }) => ({
+        id: action.id,
+        summary: action.summary,
+        status,
+        message: 'answer' in rest ? rest.answer.message : '',
+      }));
+      if (error !== undefined && results.length === 0) throw error;
+      return {
+        scope,
+        results,
+        error: error === undefined ? null : errorText(error),
+        left: outcome.plan.actions.length,
+      };
+    }
+  }
+}
+
+function errorText(error: PortolanError): string {
+  const { message, remedy } = errorFacts(error);
+  return `${message} ${remedy}`;
+}
+
+function refused(code: string, message: string, remedy: string): PortolanError {
+  return new PortolanError({ code, disposition: 'ask-human', message, remedy });
+}
+
+function sourceUnknown(): PortolanError {
+  return refused(
+    'controller/source-unknown',
+    'The present source could not be read or was not accepted, so it is not known what is orphaned. Nothing was done.',
+    'Correct the source first; portolan status shows its error.',
+  );
+}
+
+function otherPrune(scope: ScopeKey, digest: string, now: string): PortolanError {
+  return refused(
+    'controller/other-plan',
+    `The removal from ${scope} has the digest ${now}, not ${digest}. Nothing was removed.`,
+    'Look at the plan again, and confirm what it shows now.',
+  );
+}
