@@ -68,7 +68,7 @@ const prunedSchema = s.objectOf('The removals of orphaned resources.', {
       message: s.text,
     }),
   ),
-  // What stopped the removals; null: nothing.
+  // The error that ended the removals early; null: none.
   error: s.nullable(s.text),
   // The number of removals that are left.
   left: s.count,

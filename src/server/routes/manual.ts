@@ -35,7 +35,7 @@ const agreedBody = s.objectOf('The plan that a person agrees to.', {
   reason: reasonSchema('Why. The history keeps the reason.'),
 });
 
-const forgetOrphanBody = s.objectOf('What is removed from the ledger.', {
+const forgetOrphanBody = s.objectOf('The resources to remove from the ledger.', {
   'resource?': s.string<ResourceId>('Only this resource. Absent: all of the scope.', {
     maxLength: 512,
     pattern: '^[A-Za-z]+/[^/]+$',
