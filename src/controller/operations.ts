@@ -22,11 +22,9 @@ import { resourceDetails, sourcePositions } from './resource-details.ts';
 
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
 export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
-  const { records, options, sourceLedger } = core;
+  const { records, options } = core;
   const totals = new PlanTotals();
-  const { ledger } = sourceLedger;
   const readMonitoring = createMonitoringReads(core);
-  const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
   return {
     startedMs,
     status: (within) => statusOf(core, startedMs, within),
@@ -62,6 +60,15 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
     dependencies: () => dependenciesOf(core),
+    ...ledgerViews(core),
+  };
+}
+
+/** Returns the read-only views of the ledger. */
+function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'intents'> {
+  const { ledger } = core.sourceLedger;
+  const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
+  return {
     async history({ application, resource, within, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
