@@ -17,17 +17,25 @@ export interface Calls {
   judge: { input: PolicyQuestion; output: readonly PolicyResult[] };
   pack: {
     input: { readonly contents: number; readonly known: readonly string[] };
-    output: { readonly stream: number; readonly digests: readonly string[] };
+    output: { readonly stream: Stream; readonly digests: readonly string[] };
   };
-  /** Returns the next piece of an answer: a JSON array, or undefined after the last one. */
-  next: { input: { readonly stream: number }; output: string | undefined };
+  /** Returns the next piece of an answer. */
+  next: { input: { readonly rest: number }; output: Stream };
 }
 
 /** The result of a reading, with the number of the files in the thread. */
 type Held<Read> = Omit<Read, 'contents'> & { readonly contents: number };
 
+/** A part of an answer that may be long. The event loop can do other work between two parts. */
+export interface Stream {
+  /** A JSON array; undefined: the answer is empty. */
+  readonly piece: string | undefined;
+  /** The number of the rest; undefined: this was the last piece. Most answers have one piece and need no second call. */
+  readonly rest: number | undefined;
+}
+
 export interface LoadOutput {
-  readonly stream: number;
+  readonly stream: Stream;
   readonly snapshot: string;
   /**
    * The content of the pieces. `faulty`: problems. `amended`: resources that replace those with the same ids in the previous set.

@@ -12,6 +12,7 @@ import {
   PIECE_LENGTH,
   type Question,
   type Reply,
+  type Stream,
 } from './thread-messages.ts';
 import { LocalWorkbench, type WorkbenchOptions } from './workbench.ts';
 
@@ -37,6 +38,12 @@ export function serveWorkbench({
   };
 }
 
+/** The rest of an answer: the next piece, read already to know that there is one, and what follows it. */
+interface Rest {
+  readonly piece: string;
+  readonly after: AsyncIterator<string>;
+}
+
 type Surroundings = Omit<WorkbenchOptions, 'limits'>;
 
 function answersOf(around: Surroundings): Answers {
@@ -46,7 +53,16 @@ function answersOf(around: Surroundings): Answers {
   let packed: string[] = [];
   const workbench = new LocalWorkbench({ ...around, limits: () => limits as SourceLimits });
   const held = numbered<Contents>(CONTENTS_MAX);
-  const streams = numbered<AsyncIterator<string>>();
+  const rests = numbered<Rest>();
+  const streamFrom = async ({ piece, after }: Rest): Promise<Stream> => {
+    const next = await after.next();
+    return { piece, rest: next.done === true ? undefined : rests.add({ piece: next.value, after }) };
+  };
+  const streamOf = async (pieces: AsyncIterator<string>): Promise<Stream> => {
+    const first = await pieces.next();
+    if (first.done === true) return { piece: undefined, rest: undefined };
+    return streamFrom({ piece: first.value, after: pieces });
+  };
   const hold = <Read extends { readonly contents: Contents }>(read: Read) => {
     return { ...read, contents: held.add(read.contents) };
   };
@@ -68,8 +84,8 @@ function answersOf(around: Surroundings): Answers {
     },
     load: async ({ contents, context }) => {
       const { desired, problems, snapshot } = await held.get(contents).load(context);
-      const answer = (type: LoadOutput['type'], items: Iterable<unknown>): LoadOutput => {
-        return { type, snapshot, stream: streams.add(piecesOf(items)) };
+      const answer = async (type: LoadOutput['type'], items: Iterable<unknown>): Promise<LoadOutput> => {
+        return { type, snapshot, stream: await streamOf(piecesOf(items)) };
       };
       const faults = problems.length > 0 ? problems : tooMany(desired, limits);
       if (faults.length > 0) return answer('faulty', faults);
@@ -81,13 +97,12 @@ function answersOf(around: Surroundings): Answers {
     judge: (question) => workbench.judge(question),
     pack: async ({ contents, known }) => {
       const { digests, parts } = await held.get(contents).pack(known);
-      return { digests, stream: streams.add(pieceByPiece(parts)) };
+      return { digests, stream: await streamOf(pieceByPiece(parts)) };
     },
-    next: async ({ stream }) => {
-      const next = await streams.get(stream).next();
-      if (next.done !== true) return next.value;
-      streams.delete(stream);
-      return undefined;
+    next: async ({ rest }) => {
+      const found = rests.get(rest);
+      rests.delete(rest);
+      return streamFrom(found);
     },
   };
 }

@@ -1,7 +1,7 @@
 import { PortolanError } from '../model/errors.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { Thread, ThreadEnd } from '../runtime/thread.ts';
-import { type CallName, type Calls, CONTENTS_MAX, type Reply } from './thread-messages.ts';
+import { type CallName, type Calls, CONTENTS_MAX, type Reply, type Stream } from './thread-messages.ts';
 
 /** Thrown when the thread ended before it answered. */
 export class ThreadEnded extends Error {
@@ -60,12 +60,12 @@ export class ThreadSession {
     return !this.isGone && contents > this.#readings - CONTENTS_MAX;
   }
 
-  /** Yields the items of a long answer. The event loop can do other work between two pieces. */
-  async *items<Item>(stream: number): AsyncGenerator<Item> {
-    for (;;) {
-      const piece = await this.call('next', { stream });
-      if (piece === undefined) return;
+  /** Yields the items of an answer. */
+  async *items<Item>(first: Stream): AsyncGenerator<Item> {
+    for (let { piece, rest } = first; piece !== undefined; ) {
       yield* JSON.parse(piece) as readonly Item[];
+      if (rest === undefined) return;
+      ({ piece, rest } = await this.call('next', { rest }));
     }
   }
 

@@ -21,7 +21,7 @@ import type {
 } from './contents.ts';
 import { interrupted } from './git.ts';
 import type { PackedPart } from './packing.ts';
-import type { Calls } from './thread-messages.ts';
+import type { Calls, Stream } from './thread-messages.ts';
 import { ThreadEnded, ThreadSession } from './thread-session.ts';
 import type { Attempt, Unreadable } from './unreadable.ts';
 
@@ -257,7 +257,7 @@ function threadContents(
   };
 }
 
-async function receive(session: ThreadSession, type: 'amended' | 'whole', stream: number): Promise<DesiredState> {
+async function receive(session: ThreadSession, type: 'amended' | 'whole', stream: Stream): Promise<DesiredState> {
   const { base } = session;
   const received = new Map<ResourceId, Resource>();
   for await (const item of session.items<ResourceId | Resource>(stream)) {
