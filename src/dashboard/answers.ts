@@ -1,11 +1,13 @@
 import type { Page } from '../model/page.ts';
 import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
+import type { Whoami } from '../server/routes/whoami.ts';
 import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
 
 /** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
 export interface Answers {
   '/api/v1/status': ControllerStatus;
   '/api/v1/sign-in': SignInWays;
+  '/api/v1/whoami': Whoami;
   '/api/v1/events': Page<ControllerEvent> & { readonly position: string };
 }
 

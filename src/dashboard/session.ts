@@ -12,9 +12,12 @@ const RETRY_MS = 2_000;
  * @throws ApiError.
  */
 export async function signIn(): Promise<void> {
-  const { position } = await read('/api/v1/events', { query: { limit: 1 } });
+  const [{ position }, user] = await Promise.all([
+    read('/api/v1/events', { query: { limit: 1 } }),
+    read('/api/v1/whoami'),
+  ]);
   startAfter(position);
-  signedIn();
+  signedIn(user);
 }
 
 /** Does the same when the page starts, and retries until there is an answer. */

@@ -71,6 +71,14 @@ async function sessionCookie(page: Page): Promise<string> {
   return cookies.find(({ name }) => name.includes('session'))?.value ?? '';
 }
 
+/** Opens the panel with the name of the user, with the keyboard. */
+async function openAccount(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name: `Account ${name}` }).focus();
+  await page.keyboard.press('Enter');
+  await page.getByText(/The session ends in \d+ hours/).waitFor();
+  expect(await axeViolations(page)).toEqual([]);
+}
+
 describe('with a token', () => {
   test('a visitor sees only the sign-in page, enters the token, and is on the page that was wanted', async () => {
     const page = await visit(world.url, '/activity?type=drift', { as: null, expects: REFUSED });
@@ -117,6 +125,7 @@ describe('with a token', () => {
     await other.goto('/');
     await settled(other);
     const cookie = await sessionCookie(page);
+    await openAccount(page, 'admin');
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.getByText('You are signed out.').waitFor();
     expect(await sessionCookie(page)).toBe('');
@@ -180,6 +189,9 @@ describe('with OpenID Connect', () => {
     const cookies = await page.context().cookies(world.url);
     expect(cookies).toMatchObject([{ name: `portolan-session-${new URL(world.url).port}`, sameSite: 'Strict' }]);
     await expectNoSecrets(page, addresses, [await sessionCookie(page), CLIENT.secret]);
+    await openAccount(page, 'ann@example.com');
+    await page.getByText('operator for everything').waitFor();
+    await page.getByText('Groups: ops').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).click();
     await page.waitForURL(`${provider.issuer}/session/end**`);
     expect(new URL(page.url()).searchParams.has('id_token_hint')).toBe(false);

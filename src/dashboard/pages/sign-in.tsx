@@ -70,7 +70,7 @@ export function SignIn() {
 function State() {
   if (query.value.has('expired'))
     return (
-      <p role="status">{SIGN_IN_PROBLEMS['session-ended'].detail} After the sign-in you return to the same page.</p>
+      <p role="status">{SIGN_IN_PROBLEMS['session-ended'].detail} You return to the same page after the sign-in.</p>
     );
   return query.value.has('signed-out') ? <p role="status">You are signed out.</p> : null;
 }

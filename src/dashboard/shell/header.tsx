@@ -1,11 +1,9 @@
 import { useRef } from 'preact/hooks';
 import { Icon, type IconName } from '../parts/icon.tsx';
-import { toast } from '../parts/toasts.tsx';
-import { ApiError } from '../api.ts';
 import { navigate } from '../router.ts';
-import { signOut } from '../session.ts';
 import { chooseTheme, type Theme, THEMES, theme } from '../theme.ts';
 import { connection } from '../live.ts';
+import { Account } from './account.tsx';
 import { useKey } from './keys.tsx';
 
 /** A full or a short id of a commit. */
@@ -18,7 +16,7 @@ export function Header() {
       <div class="header-end">
         <Live />
         <ThemeChoice />
-        <SignOut />
+        <Account />
       </div>
     </header>
   );
@@ -77,20 +75,6 @@ function ThemeChoice() {
   return (
     <button type="button" class="plain" aria-label={label} title={label} onClick={() => chooseTheme(next)}>
       <Icon name={THEME_ICONS[chosen]} />
-    </button>
-  );
-}
-
-function SignOut() {
-  const end = (): void => {
-    signOut().catch((error: unknown) => {
-      if (!(error instanceof ApiError)) throw error;
-      toast('bad', error.problem.detail, error.problem.remedy);
-    });
-  };
-  return (
-    <button type="button" class="plain" onClick={end}>
-      <Icon name="out" /> Sign out
     </button>
   );
 }
