@@ -1,5 +1,6 @@
 import type { ProblemDetails } from '../server/problem.ts';
 import type { Answers, Commands } from './answers.ts';
+import { safeText } from '../model/text.ts';
 import { inBase } from './base.ts';
 import { signedOut } from './sign-in-state.ts';
 
@@ -19,14 +20,15 @@ export type Problem = Pick<ProblemDetails, 'status' | 'title' | 'detail' | 'reme
 
 interface Parts {
   readonly params?: Readonly<Record<string, string>>;
-  readonly query?: URLSearchParams | Readonly<Record<string, string | number | undefined>>;
+  /** Several values of one name become several parameters. */
+  readonly query?: Readonly<Record<string, string | number | readonly string[] | undefined>>;
   readonly signal?: AbortSignal;
 }
 
 /** Reads from the API. @throws ApiError. */
 export async function read<Path extends keyof Answers>(path: Path, parts: Parts = {}): Promise<Answers[Path]> {
   const response = await ask(addressOf(path, parts), { signal: parts.signal ?? null });
-  return (await response.json()) as Answers[Path];
+  return parse<Answers[Path]>(await response.text());
 }
 
 /** Sends a command. @throws ApiError. */
@@ -40,7 +42,7 @@ export async function send<Path extends keyof Commands>(
     ...(body === undefined ? {} : { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }),
   });
   const text = await response.text();
-  return (text === '' ? undefined : JSON.parse(text)) as Commands[Path];
+  return text === '' ? (undefined as Commands[Path]) : parse<Commands[Path]>(text);
 }
 
 /** Opens the event stream. @param position of the last event received; undefined: new events only. @throws ApiError. */
@@ -54,15 +56,20 @@ export async function openEvents(
   return body;
 }
 
+/**
+ * Parses an answer. Texts come from git, the platform and people, so characters that change the direction of text become visible,
+ * here once for all pages. No name that a request sends back can contain one.
+ */
+export function parse<T>(text: string): T {
+  return JSON.parse(text, (_, value: unknown) => (typeof value === 'string' ? safeText(value) : value)) as T;
+}
+
 function addressOf(path: string, { params = {}, query = {} }: Parts): string {
   const named = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
-  const search =
-    query instanceof URLSearchParams
-      ? query
-      : new URLSearchParams(
-          Object.entries(query).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)]])),
-        );
-  const text = search.toString();
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
+  );
+  const text = new URLSearchParams(pairs).toString();
   return inBase(named) + (text === '' ? '' : `?${text}`);
 }
 
@@ -82,7 +89,7 @@ async function ask(address: string, init: RequestInit): Promise<Response> {
 
 async function problemOf(response: Response): Promise<Problem> {
   if (response.headers.get('content-type')?.startsWith('application/problem+json') === true) {
-    return (await response.json()) as Problem;
+    return parse<Problem>(await response.text());
   }
   // A proxy answered in place of the controller.
   return {

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import type { ControllerEvent } from '../model/status.ts';
-import { ApiError, openEvents } from './api.ts';
+import { serverSentEvents } from '../runtime/server-sent.ts';
+import { ApiError, openEvents, parse } from './api.ts';
 import { basePath } from './base.ts';
 import { after, nowMs, sleep } from './clock.ts';
-import { readEvents } from './event-stream.ts';
 import { access } from './sign-in-state.ts';
 
 /**
@@ -144,6 +144,15 @@ function untilSignedIn(): Promise<void> {
   });
 }
 
+async function* chunksOf(stream: ReadableStream<Uint8Array>): AsyncIterable<Uint8Array> {
+  const reader = stream.getReader();
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return;
+    yield value;
+  }
+}
+
 /** Follows one stream until it ends. @throws ApiError. */
 async function follow(): Promise<void> {
   const stop = new AbortController();
@@ -158,9 +167,12 @@ async function follow(): Promise<void> {
       cancel();
       cancel = after(SILENCE_MAX_MS, () => stop.abort());
     };
-    for await (const { type, id, data } of readEvents(stream, restart)) {
+    // Unlike EventSource, this sees the status of a refusal, and the comments that keep a connection alive.
+    for await (const { type, lastId, data } of serverSentEvents(chunksOf(stream))) {
+      restart();
+      if (data === '') continue;
       if (type === 'gap') publish({ type: 'gap' });
-      else if (id !== undefined) publish({ type: 'event', event: JSON.parse(data) as ControllerEvent, position: id });
+      else publish({ type: 'event', event: parse<ControllerEvent>(data), position: lastId });
     }
   } finally {
     cancel();

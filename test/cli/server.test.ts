@@ -244,6 +244,19 @@ test('events shows those of before, the oldest first', async () => {
   });
   const one = await run(serving, ['events', '--application', 'Application/blog', '-o', 'json']);
   expect(JSON.parse(one.out)).toMatchObject({ sequence: 5 });
+  serving.api.happen({ type: 'application.failed', severity: 'error', message: 'failed' });
+  serving.api.happen({ type: 'apply.started', severity: 'info', message: 'applying' });
+  const some = await run(serving, ['events', '--type', 'application', '--type', 'apply.started']);
+  expect(
+    some.out
+      .trim()
+      .split('\n')
+      .slice(1)
+      .map((line) => line.split(/ +/).at(-1)),
+  ).toEqual(['failed', 'applying']);
+  const errors = await run(serving, ['events', '--severity', 'error', '-o', 'json']);
+  expect(JSON.parse(errors.out)).toMatchObject({ sequence: 6 });
+  expect((await run(serving, ['events', '--severity', 'fatal'])).code).toBe(3);
 });
 
 test('events --follow goes on, over a stream that breaks off, without losing or repeating one', async () => {

@@ -12,6 +12,7 @@ afterAll(() => world.close());
 const PAGES = [
   ['overview', '/'],
   ['activity', '/activity'],
+  ['activity-filtered', '/activity?severity=warning'],
 ] as const;
 
 for (const theme of ['light', 'dark'] as const) {

@@ -63,6 +63,26 @@ test('events arrive as they happen, in order, and those before do not', async ()
   await expect.poll(() => api.listeners).toBe(0);
 });
 
+test('a list and a stream have the events of a severity, of types and of an id', async () => {
+  const { api, serving } = await start();
+  const reader = await read(serving, '?severity=error&type=drift&type=application.failed');
+  await expect.poll(() => api.listeners).toBe(1);
+  for (const type of ['drift.detected', 'application.failed', 'application.recovered', 'apply.started'] as const)
+    for (const severity of ['info', 'warning', 'error'] as const) api.happen({ type, severity });
+  await expect.poll(() => reader.sequences()).toEqual([3, 6]);
+  const listed = async (query: string): Promise<readonly number[]> => {
+    const { items } = (await serving.ask(`/api/v1/events?${query}`)).body as { items: { sequence: number }[] };
+    return items.map(({ sequence }) => sequence);
+  };
+  expect(await listed('severity=error&type=drift&type=application.failed')).toEqual([6, 3]);
+  expect(await listed('severity=warning&type=drift')).toEqual([3, 2]);
+  expect(await listed('type=application')).toEqual([9, 8, 7, 6, 5, 4]);
+  expect(await listed('type=app')).toEqual([]);
+  expect(await listed('id=e-7')).toEqual([7]);
+  expect((await serving.ask('/api/v1/events?severity=fatal')).status).toBe(400);
+  reader.stop();
+});
+
 test('a reader goes on where it was, by Last-Event-ID or by the position of the list', async () => {
   const { api, serving } = await start();
   const first = await read(serving);

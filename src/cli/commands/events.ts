@@ -1,6 +1,8 @@
 import { PortolanError } from '../../model/errors.ts';
+import { EVENT_GROUPS, type EventFilter, SEVERITIES } from '../../model/event-filter.ts';
 import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 import { safeLine } from '../../model/text.ts';
+import { Option } from '@commander-js/extra-typings';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { asciiOption, type Mark } from '../terminal/drawing/glyphs.ts';
 import { EXIT } from '../session/exit-codes.ts';
@@ -31,14 +33,23 @@ Examples:
       .addOption(watchOption('2s; without a terminal, or with -o json, the same as --follow'))
       .addOption(asciiOption())
       .option('--application <name>', 'only events of this application', applicationArgument)
+      .addOption(
+        new Option('--severity <severity>', 'only events of this severity or a higher one').choices(SEVERITIES),
+      )
+      .option(
+        '--type <type>',
+        `only events of this type or group of types, such as drift.detected or drift; repeatable (groups: ${EVENT_GROUPS.join(', ')})`,
+        eachType,
+      )
       .option('--limit <n>', 'maximum number of past events', integerArgument(0, 1000), 50)
       .addOption(outputOption(['text', 'json'])),
   async run(surroundings, options) {
     const server = openServer(options, surroundings);
-    const { application, limit, output } = options;
+    const { application, severity, type, limit, output } = options;
+    const filter = { application, severity, type };
     const { out } = surroundings.terminal;
     const read = async (): Promise<EventPage> => {
-      const page = (await server.get('events', 'position', { application, limit: Math.max(1, limit) })) as EventPage;
+      const page = (await server.get('events', 'position', { ...filter, limit: Math.max(1, limit) })) as EventPage;
       return { ...page, items: page.items.slice(0, limit) };
     };
     const intervalMs = intervalOf(options.watch, WATCH_MS);
@@ -58,10 +69,14 @@ Examples:
       return EXIT.ok;
     }
     past.forEach(write);
-    await follow(server, page.position, application, write, surroundings);
+    await follow(server, page.position, filter, write, surroundings);
     return options.follow === true ? EXIT.ok : EXIT.interrupted;
   },
 });
+
+function eachType(value: string, before: readonly string[] = []): readonly string[] {
+  return [...before, value];
+}
 
 interface EventPage {
   /** Newest first. */
@@ -78,7 +93,7 @@ const PAUSE_MAX_MS = 30_000;
 async function follow(
   server: ServerClient,
   from: string,
-  application: string | undefined,
+  filter: EventFilter,
   write: (event: ControllerEvent) => void,
   { clock, signal, terminal }: Surroundings,
 ): Promise<void> {
@@ -87,7 +102,7 @@ async function follow(
   let isLost = false;
   while (!signal.aborted) {
     try {
-      for await (const { type, data, lastId } of server.stream({ after: position, application })) {
+      for await (const { type, data, lastId } of server.stream({ after: position, ...filter })) {
         if (lastId !== '') position = lastId;
         pauseMs = PAUSE_MIN_MS;
         isLost = false;

@@ -5,9 +5,10 @@ import type { Surroundings } from '../session/command.ts';
 import { openSecret } from '../session/secrets.ts';
 import { answerProblem, isRecord, notPortolan, unreachableServer } from './answers.ts';
 import { requiredServer, type ServerFlags } from './options.ts';
-import { type ServerSentEvent, serverSentEvents } from './server-sent.ts';
+import { type ServerSentEvent, serverSentEvents } from '../../runtime/server-sent.ts';
 
-type Query = Readonly<Record<string, string | number | undefined>>;
+/** Parameters of a query. Several values of one name become several parameters. */
+type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** Sends requests to a running controller. Every failure is a PortolanError with a remedy. */
 export interface ServerClient {
@@ -50,12 +51,12 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
   const asking = askingOf(url, http, surroundings);
   return {
     url,
-    get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: query }),
+    get: (path, expect, query) => asking.ask(path, expect, { method: 'get', searchParams: parametersOf(query) }),
     post: (path, expect, body) => asking.ask(path, expect, { method: 'post', json: body }),
     async *list(path, query) {
       let cursor: string | undefined;
       do {
-        const searchParams = { limit: PAGE, ...query, cursor };
+        const searchParams = parametersOf({ limit: PAGE, ...query, cursor });
         const page = await asking.ask(path, 'items', { method: 'get', searchParams });
         if (!Array.isArray(page['items'])) throw notPortolan(url);
         yield* page['items'] as readonly unknown[];
@@ -64,6 +65,13 @@ export function openServer(flags: ServerFlags, surroundings: Surroundings): Serv
     },
     stream: (query) => asking.stream(query),
   };
+}
+
+function parametersOf(query: Query = {}): URLSearchParams {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [value].flat().map((each): [string, string] => [name, String(each)]),
+  );
+  return new URLSearchParams(pairs);
 }
 
 /** Sends requests with a time limit for each answer. */
@@ -88,7 +96,7 @@ function askingOf(url: string, http: KyInstance, { clock, signal: ended }: Surro
     }
   }
 
-  async function* stream(searchParams: Query): AsyncIterable<ServerSentEvent> {
+  async function* stream(query: Query): AsyncIterable<ServerSentEvent> {
     const stop = new AbortController();
     const signal = AbortSignal.any([ended, stop.signal]);
     let heardMs = clock.monotonic();
@@ -99,7 +107,7 @@ function askingOf(url: string, http: KyInstance, { clock, signal: ended }: Surro
       }
     })();
     try {
-      const options = { searchParams, signal, headers: { accept: 'text/event-stream' } };
+      const options = { searchParams: parametersOf(query), signal, headers: { accept: 'text/event-stream' } };
       const response = await http.get('events/stream', options);
       if (!(response.headers.get('content-type') ?? '').startsWith('text/event-stream')) {
         understood(url, response, await response.text(), '');

@@ -1,4 +1,4 @@
-import type { ControllerEvent } from '../../model/status.ts';
+import { type EventFilter, eventFilter, SEVERITIES } from '../../model/event-filter.ts';
 import { numberOfCursor, pageBack, positionAt, sequenceAt } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
 import { pageSchema, text } from '../../model/schema-words.ts';
@@ -6,17 +6,33 @@ import { applicationQuery, type ListQuery, pageQuery } from './queries.ts';
 
 const ALL = Number.MAX_SAFE_INTEGER;
 
-function isOf(application: string | undefined): (event: ControllerEvent) => boolean {
-  if (application === undefined) return () => true;
-  return (event) => event.application === `Application/${application}`;
-}
+/** Query parameters of lists and streams of events. */
+const filterQuery = {
+  application: applicationQuery,
+  severity: {
+    type: 'string',
+    enum: SEVERITIES,
+    default: 'info',
+    description: 'Only events of this severity or a higher one.',
+  },
+  type: {
+    type: 'array',
+    maxItems: 32,
+    items: { type: 'string', maxLength: 64, pattern: '^[a-z]+([.][a-z-]+)?$' },
+    description: 'Only events of this type (drift.detected) or group of types (drift). Several: any of them.',
+  },
+} as const;
 
 export const eventRoutes = routesOf({
   'GET /api/v1/events': {
     operationId: 'listEvents',
     summary: 'Lists the events that are still available, newest first.',
     access: 'viewer',
-    query: { ...pageQuery, application: applicationQuery },
+    query: {
+      ...pageQuery,
+      ...filterQuery,
+      id: { type: 'string', maxLength: 128, description: 'Only the event of this id.' },
+    },
     answers: {
       200: {
         description: 'A page of the list.',
@@ -26,9 +42,9 @@ export const eventRoutes = routesOf({
       },
     },
     handle: ({ query }, { api }) => {
-      const { limit, cursor, application } = query as ListQuery;
+      const { limit, cursor, ...filter } = query as ListQuery & EventFilter;
       const before = numberOfCursor('events', cursor) ?? ALL;
-      const wants = isOf(application);
+      const wants = eventFilter(filter);
       const found = api.events
         .since(0, ALL)
         .events.filter((event) => event.sequence < before && wants(event))
@@ -43,7 +59,7 @@ export const eventRoutes = routesOf({
       'Streams events as they happen (server-sent events). Each id is a position: pass the last one as Last-Event-ID, or as after, to continue there. An event named gap reports that events are missing.',
     access: 'viewer',
     query: {
-      application: applicationQuery,
+      ...filterQuery,
       after: {
         type: 'string',
         maxLength: 64,
@@ -54,7 +70,7 @@ export const eventRoutes = routesOf({
       200: { description: 'The stream. The data of each event is an Event.', contentType: 'text/event-stream' },
     },
     handle: ({ query, headers, by }, { api, streams }) => {
-      const { application, after } = query as Pick<ListQuery, 'application'> & { readonly after?: string };
+      const { after, ...filter } = query as EventFilter & { readonly after?: string };
       const last = headers['last-event-id'];
       const position = typeof last === 'string' ? last : after;
       const start = position === undefined ? undefined : sequenceAt(api, position);
@@ -62,7 +78,7 @@ export const eventRoutes = routesOf({
         api,
         sequence: start?.sequence ?? api.events.newest,
         hasGap: start?.isOfThisProcess === false,
-        wants: isOf(application),
+        wants: eventFilter(filter),
         by,
       };
       const leave = streams.enter();

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ServerSentEvent, serverSentEvents } from '../../src/cli/server/server-sent.ts';
+import { type ServerSentEvent, serverSentEvents } from '../../src/runtime/server-sent.ts';
 
 async function read(chunks: readonly Uint8Array[]): Promise<ServerSentEvent[]> {
   const events: ServerSentEvent[] = [];
