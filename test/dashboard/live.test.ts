@@ -1,0 +1,139 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { settled, visit } from './browsing.ts';
+import { openLine } from './line.ts';
+import { openWorld, type World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await openWorld();
+});
+afterAll(() => world.close());
+
+/** Messages of the browser about requests that a test makes fail. */
+const LOST = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401/;
+
+/** Marks the document, which a reload would replace. */
+async function mark(page: Page): Promise<void> {
+  await page.evaluate('window.isTheSame = true');
+}
+
+async function isMarked(page: Page): Promise<boolean> {
+  return page.evaluate<boolean>('window.isTheSame === true');
+}
+
+const live = (page: Page) => page.locator('.live').getByText('Live', { exact: true });
+
+/** Makes an event with a text of its own. */
+async function makeEvent(reason: string): Promise<void> {
+  await world.portolan(['suspend', 'blog', '--reason', reason]);
+  await world.portolan(['resume', 'blog']);
+}
+
+test('an event reaches the page without a reload, and new rows wait while the pointer is on the list', async () => {
+  const page = await visit(world.url, '/activity');
+  await settled(page);
+  await live(page).waitFor();
+  await mark(page);
+  await makeEvent('the first reason');
+  await page.getByText('the first reason').waitFor();
+
+  await page.getByRole('listitem').getByText('controller.started').hover();
+  await makeEvent('the second reason');
+  const button = page.getByRole('button', { name: /^\d+ new$/ });
+  await button.waitFor();
+  expect(await page.getByText('the second reason').count()).toBe(0);
+  await button.click();
+  await page.getByText('the second reason').waitFor();
+  expect(await isMarked(page)).toBe(true);
+});
+
+test('a paused list lets everything wait, and the filters of the address hold for new events', async () => {
+  const page = await visit(world.url, '/activity?type=application.suspended');
+  await settled(page);
+  await live(page).waitFor();
+  await makeEvent('before the pause');
+  await page.getByText('before the pause').waitFor();
+  expect(await page.getByText('application.resumed').count()).toBe(0);
+  await page.getByRole('button', { name: 'Pause' }).click();
+  await page.getByRole('heading', { level: 1 }).hover();
+  await makeEvent('during the pause');
+  await page.getByRole('button', { name: '1 new' }).waitFor();
+  expect(await page.getByText('during the pause').count()).toBe(0);
+  await page.getByRole('button', { name: 'Resume' }).click();
+  await page.getByText('during the pause').waitFor();
+});
+
+test('an event has its own address', async () => {
+  const page = await visit(world.url, '/activity');
+  await settled(page);
+  await page.getByRole('listitem').filter({ hasText: 'source.accepted' }).getByRole('link').last().click();
+  const card = page.getByRole('region', { name: 'Event', exact: true });
+  await card.getByText('source.accepted').waitFor();
+  const copy = await visit(world.url, new URL(page.url()).pathname + new URL(page.url()).search);
+  await copy.getByRole('region', { name: 'Event', exact: true }).getByText('source.accepted').waitFor();
+  const gone = await visit(world.url, '/activity?event=none');
+  await gone.getByText('This event is no longer available.').waitFor();
+});
+
+test('a lost connection: the page says so, retries, and catches up without a reload', async () => {
+  const line = await openLine(world.url);
+  const page = await visit(line.url, '/activity', { expects: LOST });
+  await settled(page);
+  await live(page).waitFor();
+  await mark(page);
+  await line.cut();
+  await page.getByText('The connection to the controller is lost.').waitFor();
+  await page.getByText('Offline', { exact: true }).waitFor();
+  await makeEvent('while the line is cut');
+  expect(await page.getByText('while the line is cut').count()).toBe(0);
+  await line.mend();
+  await page.getByText('while the line is cut').waitFor();
+  await live(page).waitFor();
+  expect(await page.getByText('The connection to the controller is lost.').count()).toBe(0);
+  expect(await isMarked(page)).toBe(true);
+});
+
+test('the tabs of a browser share one stream, and another tab continues it', async () => {
+  const first = await visit(world.url, '/activity');
+  const streams: string[] = [];
+  const context = first.context();
+  context.on('request', (request) => {
+    if (request.url().includes('/events/stream')) streams.push(request.url());
+  });
+  await settled(first);
+  await live(first).waitFor();
+  const second = await context.newPage();
+  await second.goto('/activity');
+  await settled(second);
+  await live(second).waitFor();
+  await makeEvent('in both tabs');
+  await first.getByText('in both tabs').waitFor();
+  await second.getByText('in both tabs').waitFor();
+  expect(streams.filter((url) => url.includes('after='))).toEqual([]);
+  await first.close();
+  await makeEvent('in the tab that is left');
+  await second.getByText('in the tab that is left').waitFor();
+  expect(streams.length).toBe(1);
+});
+
+test('a controller restart under an open page: the page says so, and shows the new state after the sign-in', async () => {
+  const page = await visit(world.url, '/activity', { expects: LOST });
+  await settled(page);
+  await live(page).waitFor();
+  await mark(page);
+  await world.stop();
+  await page.getByText('The connection to the controller is lost.').waitFor();
+  await page.getByText('Offline', { exact: true }).waitFor();
+  // What was loaded stays readable.
+  await page.getByText('controller.started').waitFor();
+  await world.start();
+  await page.getByRole('button', { name: 'Retry now' }).click();
+  await page.getByLabel('Token').fill('admin-admin-admin-admin-1');
+  await page.getByRole('button', { name: /^Sign in/ }).click();
+  await settled(page);
+  expect(new URL(page.url()).pathname).toBe('/activity');
+  await live(page).waitFor();
+  await page.getByText('controller.started').waitFor();
+  expect(await isMarked(page)).toBe(true);
+});
