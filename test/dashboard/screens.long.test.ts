@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axeViolations, overflow, screenshot, settled, visit } from './browsing.ts';
+import { addressIn, EXAMPLES } from './pages.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -8,21 +9,15 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-/** Pages by the name of their pictures. */
-const PAGES = [
-  ['overview', '/'],
-  ['activity', '/activity'],
-  ['activity-filtered', '/activity?severity=warning'],
-] as const;
-
 for (const theme of ['light', 'dark'] as const) {
   for (const width of [360, 1280, 2560]) {
-    test.for(PAGES)(
-      `%s, ${theme}, ${width} px wide: a picture, no violation, no horizontal scrolling`,
-      async ([name, path]) => {
-        const page = await visit(world.url, path, { theme, width });
+    test.for(EXAMPLES)(
+      `$name, ${theme}, ${width} px wide: a picture, no violation, no horizontal scrolling`,
+      async (example) => {
+        const address = await addressIn(world, example);
+        const page = await visit(world.url, address, { theme, width, as: example.name === 'sign-in' ? null : 'admin' });
         await settled(page);
-        await screenshot(page, `${name}-${theme}-${width}`);
+        await screenshot(page, `${example.name}-${theme}-${width}`);
         expect(await axeViolations(page)).toEqual([]);
         expect(await overflow(page)).toBe(0);
       },

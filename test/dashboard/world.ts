@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { expect } from 'vitest';
+import type { ControllerStatus } from '../../src/model/status.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/server.ts';
@@ -51,6 +52,8 @@ export interface World {
   portolan(args: readonly string[], user?: User): Promise<Run>;
   /** Reads from the API. */
   api<T>(path: string, request?: ApiRequest): Promise<T>;
+  /** Waits until the controller has accepted the last commit, and has no work left that it can do now. */
+  settled(): Promise<void>;
   /** As SIGTERM does. */
   stop(): Promise<void>;
   /** Starts the controller again on the same address. */
@@ -67,31 +70,43 @@ export async function openWorld(options: WorldOptions = {}): Promise<World> {
   const config = join(folder, 'portolan.yaml');
   const configure = (listen: string): void => writeFileSync(config, configuration(sandbox.url, listen, options));
   configure(options.listen ?? '127.0.0.1:0');
+  let newest = commit({}, 'Add manifests');
   let running: Running | undefined = await startController(folder, config, options.env);
   const { url } = running;
   const stop = async (): Promise<void> => {
     await running?.stop();
     running = undefined;
   };
+  const api: World['api'] = async <T>(path: string, { user = 'admin', ...init }: ApiRequest = {}) => {
+    const headers = { authorization: `Bearer ${TOKENS[user]}`, 'content-type': 'application/json' };
+    const response = await fetch(url + path, { ...init, headers });
+    const text = await response.text();
+    expect(response.ok, `${path}: ${response.status} ${text}`).toBe(true);
+    return (text === '' ? undefined : JSON.parse(text)) as T;
+  };
+  const settled = async (): Promise<void> => {
+    const isSettled = async (): Promise<boolean> => {
+      const { source, counts } = await api<ControllerStatus>('/api/v1/status');
+      return source.acceptedRevision?.endsWith(newest) === true && counts.running + counts.queued === 0;
+    };
+    while (!(await isSettled())) await systemClock.sleep(20);
+  };
+  await settled();
   return {
     url,
     folder,
     sandbox,
     log: () => running?.log() ?? '',
-    commit,
+    commit: (files, message) => (newest = commit(files, message)),
     portolan: (args, user = 'admin') =>
       runHere([...args, '--server', url], { env: { PORTOLAN_SERVER_TOKEN: TOKENS[user] } }),
-    api: async <T>(path: string, { user = 'admin', ...init }: ApiRequest = {}) => {
-      const headers = { authorization: `Bearer ${TOKENS[user]}`, 'content-type': 'application/json' };
-      const response = await fetch(url + path, { ...init, headers });
-      const text = await response.text();
-      expect(response.ok, `${path}: ${response.status} ${text}`).toBe(true);
-      return (text === '' ? undefined : JSON.parse(text)) as T;
-    },
+    api,
+    settled,
     stop,
     start: async () => {
       configure(new URL(url).host);
       running = await startController(folder, config, options.env);
+      await settled();
     },
     close: async () => {
       await stop();
@@ -125,7 +140,6 @@ function createCheckout(checkout: string, manifests: WorldOptions['manifests']):
     git('commit', '--quiet', '--allow-empty', '--message', message);
     return git('rev-parse', 'HEAD');
   };
-  commit({}, 'Add manifests');
   return commit;
 }
 
