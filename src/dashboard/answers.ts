@@ -1,3 +1,4 @@
+import type { ApplicationRow, AttentionItem, AttentionKind, CommitSummary, FleetCounts } from '../model/fleet.ts';
 import type { Page } from '../model/page.ts';
 import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
 import type { Whoami } from '../server/routes/whoami.ts';
@@ -6,6 +7,12 @@ import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
 /** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
 export interface Answers {
   '/api/v1/status': ControllerStatus;
+  '/api/v1/applications': Page<ApplicationRow> & { readonly total: number; readonly counts: FleetCounts };
+  '/api/v1/attention': Page<AttentionItem> & {
+    readonly total: number;
+    readonly counts: Readonly<Partial<Record<AttentionKind, number>>>;
+  };
+  '/api/v1/commits': Page<CommitSummary>;
   '/api/v1/sign-in': SignInWays;
   '/api/v1/whoami': Whoami;
   '/api/v1/events': Page<ControllerEvent> & { readonly position: string };

@@ -137,14 +137,14 @@ interface EventListProps {
 
 function EventList({ filters, isPaused }: EventListProps) {
   const { events, problem, reload, hasMore, loadMore } = useEvents(filters);
-  const { rows, waiting, showAll, listRef } = useNewRows(events ?? [], ({ id }) => id, { holds: isPaused });
+  const list = useNewRows(events ?? [], ({ id }) => id, { holds: isPaused });
   if (problem !== undefined && events === undefined) return <Failed problem={problem} onRetry={reload} />;
   return (
-    <section class="card" ref={listRef} aria-label="Events, newest first">
-      <NewRows waiting={waiting} onShow={showAll} />
+    <section class="card" ref={list.listRef} aria-label="Events, newest first">
+      <NewRows rows={list} />
       {events === undefined ? (
         <Loading lines={8} />
-      ) : rows.length === 0 ? (
+      ) : list.rows.length === 0 ? (
         <Empty title="There are no events that match.">
           <p>
             New ones appear here as they happen. <Link to="/activity">Show all events</Link>.
@@ -152,7 +152,7 @@ function EventList({ filters, isPaused }: EventListProps) {
         </Empty>
       ) : (
         <ul class="events">
-          {rows.map((event) => (
+          {list.rows.map((event) => (
             <EventRow key={event.id} event={event} />
           ))}
         </ul>

@@ -1,64 +1,67 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Icon } from './icon.tsx';
 
-interface ShownRows<Row> {
+interface SteadyRows<Row> {
   /** Rows to show, with their newest values. */
   readonly rows: readonly Row[];
   /** Number of new rows that wait. */
   readonly waiting: number;
+  /** Rows wait, or rows that are shown are gone or have moved. */
+  readonly isBehind: boolean;
   readonly showAll: () => void;
   /** For the element that holds the rows. */
   readonly listRef: (element: HTMLElement | null) => void;
 }
 
 /**
- * Keeps rows from moving under a pointer: new ones appear by themselves only while the pointer and the focus are elsewhere and
- * the top of the list is in sight. Otherwise they wait behind a button that says how many there are.
- * @param holds always lets new rows wait, for example while a list is paused.
+ * Keeps rows from moving under a pointer: they come, go and change their order only while the pointer and the focus are elsewhere
+ * and the top of the list is in sight. Otherwise the change waits behind a button. Values in the rows always change at once.
+ * @param holds always lets changes wait, for example while a list is paused.
  */
 export function useNewRows<Row>(
   all: readonly Row[],
   keyOf: (row: Row) => string,
-  { holds = false, reset = '' }: { holds?: boolean; reset?: string } = {},
-): ShownRows<Row> {
+  { holds = false }: { readonly holds?: boolean } = {},
+): SteadyRows<Row> {
   const list = useRef<HTMLElement | null>(null);
-  const [shown, setShown] = useState<{ reset: string; keys: ReadonlySet<string> }>();
-  const keys = new Set(all.map(keyOf));
-  const isBusy = (): boolean => {
-    const element = list.current;
-    if (element === null) return false;
-    return element.matches(':hover, :focus-within') || element.getBoundingClientRect().top < 0;
-  };
-  const isFirst = shown === undefined || shown.reset !== reset || shown.keys.size === 0;
-  const waits = !isFirst && (holds || isBusy());
-  const visible = waits ? all.filter((row) => shown.keys.has(keyOf(row))) : all;
+  const [shown, setShown] = useState<readonly Row[]>(all);
+  const isSame = sameKeys(shown, all, keyOf);
+  const waits = !isSame && shown.length > 0 && (holds || isInUse(list.current));
   useEffect(() => {
-    if (!waits) setShown((was) => (was?.reset === reset && isSame(was.keys, keys) ? was : { reset, keys }));
+    if (!waits && shown !== all) setShown(all);
   });
+  const newest = new Map(all.map((row) => [keyOf(row), row]));
+  const known = new Set(shown.map(keyOf));
   return {
-    rows: visible,
-    waiting: all.length - visible.length,
-    showAll: () => setShown({ reset, keys }),
+    rows: waits ? shown.map((row) => newest.get(keyOf(row)) ?? row) : all,
+    waiting: waits ? all.filter((row) => !known.has(keyOf(row))).length : 0,
+    isBehind: waits,
+    showAll: () => setShown(all),
     listRef: (element) => {
       list.current = element;
     },
   };
 }
 
-function isSame(left: ReadonlySet<string>, right: ReadonlySet<string>): boolean {
-  return left.size === right.size && left.isSubsetOf(right);
+function isInUse(element: HTMLElement | null): boolean {
+  if (element === null) return false;
+  return element.matches(':hover, :focus-within') || element.getBoundingClientRect().top < 0;
 }
 
-/** The button behind which new rows wait. It keeps its height when there are none, so that nothing moves. */
-export function NewRows({ waiting, onShow }: { readonly waiting: number; readonly onShow: () => void }) {
+function sameKeys<Row>(left: readonly Row[], right: readonly Row[], keyOf: (row: Row) => string): boolean {
+  return left.length === right.length && left.every((row, at) => keyOf(row) === keyOf(right[at] as Row));
+}
+
+/** The button behind which changes of a list wait. */
+export function NewRows({ rows: { waiting, isBehind, showAll } }: { readonly rows: Omit<SteadyRows<never>, 'rows'> }) {
   return (
     <div class="new-rows" role="status">
-      {waiting === 0 ? null : (
-        <button type="button" onClick={onShow}>
-          <Icon name="new" />
-          {waiting} new
+      {isBehind ? (
+        <button type="button" onClick={showAll}>
+          <Icon name={waiting === 0 ? 'sync' : 'new'} />
+          {waiting === 0 ? 'Update the list' : `${waiting} new`}
         </button>
-      )}
+      ) : null}
     </div>
   );
 }

@@ -27,9 +27,17 @@ function Notice({
 }
 
 /** There is nothing to show. `children` say what would be here, or what to do. */
-export function Empty({ title, children }: { readonly title: string; readonly children?: ComponentChildren }) {
+export function Empty({
+  title,
+  icon = 'info',
+  children,
+}: {
+  readonly title: string;
+  readonly icon?: IconName;
+  readonly children?: ComponentChildren;
+}) {
   return (
-    <Notice icon="info" title={title}>
+    <Notice icon={icon} title={title}>
       {children}
     </Notice>
   );
