@@ -132,7 +132,7 @@ test('a controller restart under an open page: the page says so, and shows the n
   await page.getByRole('button', { name: 'Retry now' }).click();
   await page.getByLabel('Token').fill('admin-admin-admin-admin-1');
   await page.getByRole('button', { name: /^Sign in/ }).click();
-  await settled(page);
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/activity');
   await live(page).waitFor();
   await page.getByText('controller.started').waitFor();
