@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import type { ControllerEvent } from '../model/status.ts';
 import { serverSentEvents } from '../runtime/server-sent.ts';
-import { ApiError, openEvents, parse } from './api.ts';
+import { ApiError, openEvents, parse, type Problem } from './api.ts';
 import { basePath } from './base.ts';
 import { after, nowMs, sleep } from './clock.ts';
 import { access } from './sign-in-state.ts';
@@ -17,6 +17,8 @@ export type Connection = 'connecting' | 'live' | 'lost';
 
 interface ConnectionState {
   readonly state: Connection;
+  /** Why it is lost, if the controller said so: for example all streams are in use. */
+  readonly problem?: Problem | undefined;
   /** Next attempt while lost. */
   readonly retryMs: number | undefined;
 }
@@ -109,16 +111,18 @@ async function holdStream(): Promise<never> {
   for (;;) {
     await untilSignedIn();
     const startedMs = nowMs();
+    let problem: Problem | undefined;
     try {
       await follow();
     } catch (error) {
-      if (error instanceof ApiError && error.problem.code === 'server/bad-position') position = undefined;
+      if (error instanceof ApiError && error.problem.status !== 0) ({ problem } = error);
+      if (problem?.code === 'server/bad-position') position = undefined;
     }
     // A stream that lasted was good, so the next attempt is immediate.
     if (nowMs() - startedMs > BACKOFF_MAX_MS) backoffMs = BACKOFF_FIRST_MS;
     const waitMs = backoffMs * (0.75 + 0.5 * jitter());
     backoffMs = Math.min(BACKOFF_MAX_MS, 2 * backoffMs);
-    publish({ type: 'connection', connection: { state: 'lost', retryMs: nowMs() + waitMs } });
+    publish({ type: 'connection', connection: { state: 'lost', problem, retryMs: nowMs() + waitMs } });
     const woken = new AbortController();
     retryNow = () => {
       backoffMs = BACKOFF_FIRST_MS;

@@ -122,7 +122,6 @@ test('a controller restart under an open page: the page says so, and shows the n
   const page = await visit(world.url, '/activity', { expects: LOST });
   await settled(page);
   await live(page).waitFor();
-  await mark(page);
   await world.stop();
   await page.getByText('The connection to the controller is lost.').waitFor();
   await page.getByText('Offline', { exact: true }).waitFor();
@@ -136,5 +135,4 @@ test('a controller restart under an open page: the page says so, and shows the n
   expect(new URL(page.url()).pathname).toBe('/activity');
   await live(page).waitFor();
   await page.getByText('controller.started').waitFor();
-  expect(await isMarked(page)).toBe(true);
 });

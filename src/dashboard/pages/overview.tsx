@@ -37,13 +37,15 @@ export function Overview() {
 const TILES = ['in-sync', 'drifted', 'pending', 'held', 'failing', 'suspended'] as const;
 
 function Tiles({ counts }: { readonly counts: FleetCounts }) {
+  const total = FLEET_STATES.reduce((sum, state) => sum + counts[state], 0);
   const rare = FLEET_STATES.filter((state) => !TILES.some((one) => one === state) && counts[state] > 0);
   return (
     <section class="tiles" aria-label="Applications by state">
       {[...TILES, ...rare].map((state) => {
         const { label, tone, icon } = STATES[state];
+        const of = state === 'in-sync' ? { of: total } : {};
         const href = `/applications?state=${state}`;
-        return <Tile key={state} label={label} value={counts[state]} tone={tone} icon={icon} href={href} />;
+        return <Tile key={state} label={label} value={counts[state]} {...of} tone={tone} icon={icon} href={href} />;
       })}
     </section>
   );

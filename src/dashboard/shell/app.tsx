@@ -10,7 +10,7 @@ import type { PagePath } from '../../server/pages.ts';
 import { Header } from './header.tsx';
 import { KeysDialog } from './keys.tsx';
 import { LostBanner } from './lost.tsx';
-import { Navigation } from './navigation.tsx';
+import { Brand, Navigation } from './navigation.tsx';
 
 export function App() {
   const isSigningIn = match.value?.page === '/sign-in';
@@ -26,7 +26,7 @@ export function App() {
         </>
       )}
       <main id="content" tabIndex={-1} class={isSigningIn ? 'alone' : undefined}>
-        {isSigningIn ? null : <LostBanner />}
+        {isSigningIn ? <Brand /> : <LostBanner />}
         <CurrentPage />
       </main>
       <KeysDialog />

@@ -19,9 +19,8 @@ export function Navigation() {
   useEffect(() => setOpen(false), [arrived]);
   return (
     <nav class={`navigation${isOpen ? ' open' : ''}`} aria-label="Pages">
-      <Link to="/" class="brand" aria-label="Portolan, overview">
-        <Compass />
-        <span>Portolan</span>
+      <Link to="/" class="brand-link" aria-label="Portolan, overview">
+        <Brand />
       </Link>
       <button
         type="button"
@@ -50,11 +49,15 @@ export function Navigation() {
   );
 }
 
-function Compass() {
+/** The sign of the product. */
+export function Brand() {
   return (
-    <svg class="compass" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
-      <path d="M16 4.5 18.6 13.4 27.5 16 18.6 18.6 16 27.5 13.4 18.6 4.5 16 13.4 13.4Z" />
-      <path class="north" d="M16 4.5 18.6 13.4 16 16 13.4 13.4Z" />
-    </svg>
+    <span class="brand">
+      <svg class="compass" viewBox="0 0 32 32" aria-hidden="true" focusable="false">
+        <path d="M16 4.5 18.6 13.4 27.5 16 18.6 18.6 16 27.5 13.4 18.6 4.5 16 13.4 13.4Z" />
+        <path class="north" d="M16 4.5 18.6 13.4 16 16 13.4 13.4Z" />
+      </svg>
+      Portolan
+    </span>
   );
 }
