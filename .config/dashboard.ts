@@ -8,7 +8,7 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { build, createLogger, type Logger, type Plugin } from 'vite';
+import type { Logger, Plugin } from 'vite';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src', 'dashboard');
@@ -61,13 +61,15 @@ function digestOf(path: string): string {
 /** Builds into a folder, which is emptied first. @returns the files that decide what is built, from the root. */
 export async function buildDashboard(folder: string): Promise<readonly string[]> {
   const modules = new Set<string>();
+  // Most runs need no build, and vite takes longer to load than all the rest.
+  const { build, createLogger } = await import('vite');
   await build({
     configFile: false,
     root: source,
     // Relative, because the server may be behind a path prefix.
     base: './',
     logLevel: 'warn',
-    customLogger: strictLogger(),
+    customLogger: strict(createLogger('warn')),
     publicDir: false,
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     plugins: [collecting(modules)],
@@ -95,8 +97,7 @@ export async function buildDashboard(folder: string): Promise<readonly string[]>
 }
 
 /** A warning is for example a module of Node, which no browser has: never ship one. */
-function strictLogger(): Logger {
-  const logger = createLogger('warn');
+function strict(logger: Logger): Logger {
   const fail = (message: string): never => {
     throw new Error(message);
   };

@@ -69,7 +69,7 @@ const PAGE_POLICY = [
 ].join('; ');
 
 const NOT_BUILT =
-  'The dashboard was not built, so this page is missing. The API works.\nRun npm run build in the folder of Portolan, then restart the controller.\n';
+  'The dashboard was not built, so this page is missing. The API works.\nRun npm run build in the folder of Portolan (npm run portolan builds it too), then restart the controller.\n';
 
 const METHODS = ['GET', 'HEAD'];
 

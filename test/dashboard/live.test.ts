@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Messages of the browser about requests that a test makes fail. */
-const LOST = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED_ENCODING|status of 401/;
+const LOST = /ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_INCOMPLETE_CHUNKED_ENCODING|status of (?:401|503)/;
 
 /** Marks the document, which a reload would replace. */
 async function mark(page: Page): Promise<void> {
@@ -46,6 +46,19 @@ test('an event reaches the page without a reload, and new rows wait while the po
   await button.click();
   await page.getByText('the second reason').waitFor();
   expect(await isMarked(page)).toBe(true);
+});
+
+test('an update keeps the focus, and moves nothing while the focus is in the list', async () => {
+  const page = await visit(world.url, '/activity');
+  await settled(page);
+  await live(page).waitFor();
+  const link = page.getByRole('listitem').filter({ hasText: 'source.accepted' }).getByRole('link').first();
+  await link.focus();
+  const place = await link.boundingBox();
+  await makeEvent('while the focus is in the list');
+  await page.getByRole('button', { name: /^\d+ new$/ }).waitFor();
+  expect(await page.evaluate<string>('document.activeElement.textContent')).toBe(await link.textContent());
+  expect(await link.boundingBox()).toEqual(place);
 });
 
 test('a paused list lets everything wait, and the filters of the address hold for new events', async () => {

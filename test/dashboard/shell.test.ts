@@ -57,7 +57,8 @@ test('without a mouse: skip link, navigation, search, keys and a dialog that ret
   await page.keyboard.type('shop/?');
   await page.keyboard.press('Enter');
   expect(addressOf(page)).toBe('/applications?q=shop%2F%3F');
-  await settled(page);
+  // The heading of the new page gets the focus.
+  await expect.poll(() => focused(page)).not.toBe('Search applications, or paste a commit');
   await page.keyboard.press('/');
   await page.keyboard.type('0123456789abcdef0123456789abcdef01234567');
   await page.keyboard.press('Enter');
@@ -132,4 +133,15 @@ test('a stranger sees the sign-in page only, and no data is requested without a 
   expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0);
   expect(await page.content()).not.toContain('shop');
   expect(new URL(page.url()).pathname).toBe('/sign-in');
+});
+
+test('a file that does not arrive: the page says so, and a reload shows it', async () => {
+  const page = await visit(world.url, '/', { expects: /Failed to load resource|net::ERR_FAILED/ });
+  await settled(page);
+  await page.route('**/assets/activity-*.js', (route) => route.abort());
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('This page could not be loaded').waitFor();
+  await page.unroute('**/assets/activity-*.js');
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
 });

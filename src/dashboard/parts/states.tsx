@@ -55,8 +55,14 @@ export function Loading({ lines = 4 }: { readonly lines?: number }) {
   );
 }
 
+interface FailedProps {
+  readonly problem: Problem;
+  readonly onRetry?: () => void;
+  readonly retryLabel?: string;
+}
+
 /** A request that failed, with its remedy. */
-export function Failed({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) {
+export function Failed({ problem, onRetry, retryLabel = 'Retry' }: FailedProps) {
   if (problem.status === 403) {
     return (
       <Notice icon="hand" title="No permission">
@@ -72,7 +78,7 @@ export function Failed({ problem, onRetry }: { readonly problem: Problem; readon
       <p class="code">{problem.code}</p>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>
-          Retry
+          {retryLabel}
         </button>
       )}
     </Notice>

@@ -1,8 +1,9 @@
-import type { ComponentType } from 'preact';
-import { useEffect, useState } from 'preact/hooks';
+import type { ComponentChildren, ComponentType } from 'preact';
+import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
+import type { Problem } from '../api.ts';
 import { PAGES, type PageProps } from '../pages.ts';
 import { Missing } from '../pages/missing.tsx';
-import { Loading } from '../parts/states.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
 import { match } from '../router.ts';
 import { access } from '../sign-in-state.ts';
@@ -38,9 +39,26 @@ export function App() {
 /** Code of pages that were shown. */
 const loaded = new Map<PagePath, ComponentType<PageProps>>();
 
+const PART_MISSING: Problem = {
+  status: 0,
+  title: 'This page could not be loaded',
+  code: 'dashboard/part-missing',
+  detail: 'A file of the dashboard did not arrive: the connection is lost, or the controller was updated.',
+  remedy: 'Reload the page.',
+};
+
+const FAULT: Problem = {
+  status: 0,
+  title: 'This page failed',
+  code: 'dashboard/fault',
+  detail: 'The page failed because of a bug in the dashboard. The controller keeps running.',
+  remedy: 'Reload the page. If it fails again, report the bug with the messages of the console of the browser.',
+};
+
 function CurrentPage() {
   const found = match.value;
   const [, update] = useState(0);
+  const [missing, setMissing] = useState<PagePath>();
   const page = found?.page;
   useEffect(() => {
     if (page === undefined || loaded.has(page)) return;
@@ -49,13 +67,27 @@ function CurrentPage() {
         loaded.set(page, component);
         update((count) => count + 1);
       },
-      // The controller was updated, and the files of this version are gone.
-      () => location.reload(),
+      () => setMissing(page),
     );
   }, [page]);
   if (found === undefined) return <Missing />;
+  if (missing === found.page) return <Failed problem={PART_MISSING} retryLabel="Reload" onRetry={reload} />;
   const Page = loaded.get(found.page);
   if (Page === undefined || (access.value !== 'signed-in' && page !== '/sign-in')) return <Loading lines={6} />;
   // A key for each path: nothing of one application stays on the page of another one.
-  return <Page key={JSON.stringify(found)} {...found.params} />;
+  return (
+    <Guarded key={JSON.stringify(found)}>
+      <Page {...found.params} />
+    </Guarded>
+  );
+}
+
+/** Shows a message in place of a page that throws. */
+function Guarded({ children }: { readonly children: ComponentChildren }) {
+  const [error] = useErrorBoundary((thrown: unknown) => reportError(thrown));
+  return error === undefined ? children : <Failed problem={FAULT} retryLabel="Reload" onRetry={reload} />;
+}
+
+function reload(): void {
+  location.reload();
 }
