@@ -145,3 +145,15 @@ test('a file that does not arrive: the page says so, and a reload shows it', asy
   await page.getByRole('button', { name: 'Reload' }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
 });
+
+test('a bug in a page leaves the rest of the dashboard, and a message in its place', async () => {
+  const page = await visit(world.url, '/activity', { expects: /Cannot destructure property|Cannot read properties/ });
+  await settled(page);
+  // An answer that no controller sends.
+  await page.evaluate(
+    `window.fetch = async () => new Response('{"items":[null],"nextCursor":null}', { headers: { 'content-type': 'application/json' } })`,
+  );
+  await page.getByRole('link', { name: 'Overview', exact: true }).click();
+  await page.getByText('This page failed').waitFor();
+  await page.getByRole('link', { name: 'Platform' }).waitFor();
+});

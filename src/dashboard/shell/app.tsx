@@ -84,8 +84,8 @@ function CurrentPage() {
 
 /** Shows a message in place of a page that throws. */
 function Guarded({ children }: { readonly children: ComponentChildren }) {
-  const [error] = useErrorBoundary((thrown: unknown) => reportError(thrown));
-  return error === undefined ? children : <Failed problem={FAULT} retryLabel="Reload" onRetry={reload} />;
+  const caught: readonly unknown[] = useErrorBoundary((thrown: unknown) => reportError(thrown));
+  return caught[0] === undefined ? children : <Failed problem={FAULT} retryLabel="Reload" onRetry={reload} />;
 }
 
 function reload(): void {
