@@ -5,6 +5,7 @@ import type { Page, Request } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
+import { PORTS, rule, shop, web } from '../cli/scene.ts';
 import { settled, visit } from './browsing.ts';
 import { openWorld, type World } from './world.ts';
 
@@ -18,7 +19,8 @@ let world: World;
 let evil: ReturnType<typeof createServer>;
 let evilPort: number;
 beforeAll(async () => {
-  world = await openWorld();
+  // Nothing of it has to become ready, so the history changes only if an attack succeeds.
+  world = await openWorld({ manifests: { 'shop.yaml': shop(web(PORTS), rule('www', 'www.example.com')) } });
   evil = createServer((_, response) => {
     response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' });
     response.end('<!doctype html><title>Evil</title><body><iframe name="hidden"></iframe>');
