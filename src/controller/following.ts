@@ -23,6 +23,7 @@ import {
   nothingKept,
 } from './ledger-records.ts';
 import { areOrphansDue, findOrphans } from './orphans.ts';
+import { dropStaleScope } from './resolved-scope.ts';
 import { workOf } from '../reconcile/work.ts';
 
 /** A shared reading is never the basis of a write, so its age only delays the detection of drift. */
@@ -110,6 +111,7 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   const { labels, spec } = work.application;
   record.work = work;
   record.status = { ...record.status, labels, platform: spec.platform, region: spec.region };
+  dropStaleScope(record);
   record.revision = accepted.revision;
   record.snapshot = accepted.snapshot;
   record.changedRevision = accepted.revision;
@@ -191,7 +193,11 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
   };
   // A new process retries at once: backoff does not survive a restart.
   const status = { ...fresh, ...stored?.status, failures: 0 };
-  const kept: Kept = { ...nothingKept, ...(stored === undefined ? {} : { digest: UNKNOWN_DIGEST }), ...stored?.kept };
+  // A ledger from before does not say from which manifest the scope was resolved.
+  const former = stored?.status.scope ?? null;
+  const resolved = former === null ? null : { from: '', scope: former };
+  const digest = stored === undefined ? nothingKept.digest : UNKNOWN_DIGEST;
+  const kept: Kept = { ...nothingKept, resolved, digest, ...stored?.kept };
   return {
     id,
     work,

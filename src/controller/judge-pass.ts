@@ -1,6 +1,6 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
-import { type ResourceId, scopeKey } from '../model/ids.ts';
+import type { ResourceId } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -67,7 +67,6 @@ export function judgePass(input: PassToJudge) {
   const isReady = states.Ready.status === 'True';
   record.status = {
     ...former,
-    scope: plan === undefined ? former.scope : scopeKey(plan.scope),
     conditions: withSince(states, former.conditions, revision, nowMs),
     pause,
     approval,

@@ -1,7 +1,7 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { LastChange } from '../model/fleet.ts';
-import type { ResourceId } from '../model/ids.ts';
+import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { ApplicationStatus } from '../model/status.ts';
 import type { ScopePlan } from '../model/plan.ts';
@@ -46,6 +46,8 @@ export interface Kept {
   readonly digest: string;
   /** The last write that succeeded. */
   readonly lastChange: LastChange | null;
+  /** The last scope that the platform resolved, and the reference of the manifest that it was resolved from. */
+  readonly resolved: { readonly from: string; readonly scope: ScopeKey } | null;
   /** When something was last changed, until the health after that change is known. */
   readonly changedMs: EpochMs | null;
 }
@@ -61,6 +63,7 @@ export const nothingKept: Kept = {
   commits: [],
   digest: '',
   lastChange: null,
+  resolved: null,
   changedMs: null,
 };
 

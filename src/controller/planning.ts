@@ -1,4 +1,3 @@
-import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import { groupByApplication } from '../manifest/group.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import { invalidInput, type PortolanError } from '../model/errors.ts';
@@ -14,6 +13,7 @@ import { rejectOnAbort } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import { type Core, passOptions, withAdoption, worldOf } from './core.ts';
 import { createAllowance, requireAllowedScope, requireWithin } from './plan-bounds.ts';
+import { referenceOf } from './resolved-scope.ts';
 
 /** Returns the plan of an application that no manifest refers to. @throws the signal's reason. */
 export function planOrphan(core: Core, work: Work, options: PassOptions, signal: AbortSignal): Promise<PlanDocument> {
@@ -62,7 +62,7 @@ export async function planFiles(
   // These manifests would be applied by the client, which must keep to the sync windows like the daemon.
   const limits = { ...general, windows: { at: gates.windowAt, ignoredBecause: undefined } };
   const ofSource = new Map(
-    [...records.values()].map(({ work, status }) => [applicationKey(work.application.spec), status.scope]),
+    [...records.values()].map(({ work, status }) => [referenceOf(work.application.spec), status.scope]),
   );
   const document = await planned(
     core,
@@ -91,7 +91,7 @@ export async function planFiles(
         limits,
       ),
       check: ({ application }) => {
-        const known = ofSource.get(applicationKey(application.spec));
+        const known = ofSource.get(referenceOf(application.spec));
         if (within !== undefined) requireWithin(application, within, known);
         requireAllowedScope(application, limits.allowedScopes, known !== undefined);
       },
@@ -133,10 +133,6 @@ async function planned(
     },
   });
   return (await Promise.race([surveyed, rejectOnAbort(signal)])).document;
-}
-
-function applicationKey({ platform, team, region, appId, app }: ApplicationSpec): string {
-  return JSON.stringify([platform, team, region, appId, app]);
 }
 
 function unknownResource(id: ResourceId): PortolanError {

@@ -18,6 +18,7 @@ import type { EventDraft } from './events.ts';
 import { hasWritten, healthAfter } from './health.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
+import { noteScope } from './resolved-scope.ts';
 import type { Waiting } from './slots.ts';
 import { finishedEvents, startedEvent, eventsOf } from './apply-events.ts';
 
@@ -96,6 +97,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
   const closed = await core.gates.report(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
   if (core.stop.aborted && isInterrupted(passed)) return;
+  if (outcome.type !== 'unobserved' && noteScope(record, wanted, outcome.plan.scope, clock.now())) first.resources = [];
   const after = judgePass({
     record,
     passed,
@@ -214,6 +216,7 @@ function notePlan(
 ): void {
   reachMilestone(core, record, 'planned');
   const nowMs = core.options.clock.now();
+  if (noteScope(record, wanted, plan.scope, nowMs)) first.resources = [];
   const { drifts, news } = trackDrift(first.resources, plan, nowMs);
   const events: EventDraft[] = [];
   for (const one of news) {

@@ -100,7 +100,9 @@ async function isInSync(seen: Seen, world: ApplyWorld): Promise<boolean> {
   const isOpen = actions.length + deferred.length + holds.length + seen.waits.length > 0;
   if (isOpen || notes.some((note) => note.changes !== undefined)) return false;
   // Without a ledger there is nothing to keep.
-  return !seen.ledgerView.known || (await ledgerOperations(world, seen)).length === 0;
+  if (!seen.ledgerView.known) return true;
+  // The team is as the manifest writes it, which may be an id or an alias. The ledger has objects only under its name.
+  return seen.ledgerView.objects.length > 0 && (await ledgerOperations(world, seen)).length === 0;
 }
 
 /** Returns a reader that keeps only the answers that the quick check read for this application alone. */
