@@ -199,7 +199,7 @@ function event(sequence: number, changed: Partial<ControllerEvent> = {}): Contro
   };
 }
 
-function historyRow(serial: number): HistoryRow {
+export function historyRow(serial: number): HistoryRow {
   return {
     serial,
     scope: 'default/team-a/region-1/42',
@@ -213,7 +213,7 @@ function historyRow(serial: number): HistoryRow {
   };
 }
 
-function intent(id: string): Intent {
+export function intent(id: string): Intent {
   return {
     id,
     uid: 'u',
@@ -381,11 +381,11 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
     return this.rows.filter(({ serial }) => serial < beforeSerial).slice(0, limit);
   }
 
-  async objects(): Promise<readonly OwnedObject[]> {
+  async objects(_id: ResourceId): Promise<readonly OwnedObject[]> {
     return ['b', 'a', 'c'].map(ownedObject);
   }
 
-  async intents(): Promise<readonly Intent[]> {
+  async intents(_id: ResourceId | 'all'): Promise<readonly Intent[]> {
     return ['2', '1'].map(intent);
   }
 }

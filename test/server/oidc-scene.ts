@@ -3,7 +3,7 @@ import type { ServerSettings } from '../../src/configuration/settings/server-spe
 import { freePort } from '../support/free-port.ts';
 import { CLIENT, type OpenIdProvider, startOpenIdProvider } from '../support/openid-provider.ts';
 import { forwardClock } from './forward-clock.ts';
-import { serve, type Serving, type ServingOptions } from './serving.ts';
+import { type Serving, type ServingOptions, startServing } from './serving.ts';
 
 export const PEOPLE = {
   ann: { email: 'ann@example.com', email_verified: true, groups: ['ops', 'staff'] },
@@ -26,8 +26,12 @@ interface SceneOptions {
   /** Without a secret. */
   readonly isPublicClient?: boolean;
   readonly server?: Partial<ServerSettings>;
+  readonly api?: ServingOptions['api'];
   readonly limits?: ServingOptions['limits'];
   readonly provider?: Partial<Parameters<typeof startOpenIdProvider>[0]>;
+  readonly secrets?: Readonly<Record<string, string>>;
+  /** Gets what ends the scene. Default: it ends with the test. */
+  readonly finished?: (end: () => Promise<void>) => void;
 }
 
 /** A server, and a provider at which it is known. */
@@ -39,12 +43,14 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
     people: PEOPLE,
     ...options.provider,
   });
-  onTestFinished(() => provider.close());
+  const finished = options.finished ?? onTestFinished;
+  finished(() => provider.close());
   const clock = forwardClock();
-  const serving = await serve({
+  const serving = await startServing({
     clock: clock.clock,
+    ...(options.api === undefined ? {} : { api: options.api }),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
-    secrets: { oidc: CLIENT.secret },
+    secrets: { oidc: CLIENT.secret, ...options.secrets },
     settings: {
       listen: new URL(publicUrl).host,
       publicUrl,
@@ -65,6 +71,7 @@ export async function scene(options: SceneOptions = {}): Promise<Scene> {
       ...options.server,
     },
   });
+  finished(() => serving.close());
   return { ...serving, provider, clock };
 }
 
@@ -127,7 +134,7 @@ export async function comeBack(address: string, cookie: string, headers: Record<
   };
 }
 
-export async function signIn(serving: Scene, user: keyof typeof PEOPLE, returnTo?: string) {
+export async function signIn(serving: Scene, user: string, returnTo?: string) {
   serving.provider.next = { user, answer: 'allow' };
   const { location, cookie } = await begin(serving, returnTo);
   return comeBack(await throughProvider(location, serving.provider), cookie);

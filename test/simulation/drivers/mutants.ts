@@ -30,7 +30,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'this.#record.kept = { ...this.#record.kept, approved: null };',
     replace: '',
     rightly: ['I-APPROVAL', 'I-PERMIT'],
-    seed: 4,
+    seed: 12,
   },
   {
     name: 'age is measured from the wrong moment',
@@ -182,7 +182,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'Math.max(size, await largestSize({ ledger, source }))',
     replace: 'size',
     rightly: ['I-PERMIT'],
-    seed: 4,
+    seed: 25,
   },
   {
     name: 'an approval lets any plan through',
