@@ -16,7 +16,7 @@ import { type ManualWorld, resolveManually } from '../reconcile/resolution/manua
 import { readerOfScope } from '../reconcile/resolution/scope-access.ts';
 import { settleStateOf } from '../reconcile/resolution/settle-window.ts';
 import { after } from '../runtime/clock.ts';
-import type { Author, ControllerApi, ResolveRequest } from './api.ts';
+import { type Author, type ControllerApi, type ResolveRequest, unknownApplication } from './api.ts';
 import { type Core, known, publish } from './core.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
@@ -122,12 +122,14 @@ async function decideAlone<Answer>(
   signal: AbortSignal,
   task: (scope: ScopeKey) => Promise<Decided<Answer>>,
 ): Promise<Answer> {
-  known(core, id);
+  const seen = known(core, id).status.scope;
   return alone(core, id, signal, async () => {
     // The source may have changed while the decision waited.
     const record = known(core, id);
     const { scope } = record.status;
     if (scope === null) throw unresolved(id);
+    // The person decided about another application, and may not be allowed to see this one.
+    if (scope !== seen) throw unknownApplication(id);
     const { answer, event, because } = await task(scope);
     core.shared?.forget();
     if (event !== undefined) publish(core, record, record.revision, [event]);

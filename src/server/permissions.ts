@@ -1,6 +1,6 @@
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import type { Role, RoleBinding } from '../configuration/settings/roles-spec.ts';
-import { parseScopeKey, type ScopeKey } from '../model/ids.ts';
+import type { ScopeKey } from '../model/ids.ts';
 import { scopeMatches } from '../model/scope-pattern.ts';
 import type { Caller } from './caller.ts';
 
@@ -54,7 +54,7 @@ export function permissionsOf(grants: readonly Grant[]): Permissions {
   );
   const decisions = new Map<ScopeKey, ReadonlySet<Permission>>();
   const decide = (scope: ScopeKey): ReadonlySet<Permission> => {
-    if (parseScopeKey(scope) === undefined) return NOTHING;
+    if (!SCOPE.test(scope)) return NOTHING;
     const roles = new Set(limited.flatMap(({ role, pattern }) => (scopeMatches(pattern, scope) ? role : [])));
     return new Set([...roles].flatMap((role) => PERMISSIONS[role]));
   };
@@ -77,6 +77,12 @@ export function permissionsOf(grants: readonly Grant[]): Permissions {
 }
 
 const NOTHING: ReadonlySet<Permission> = new Set();
+
+/**
+ * The form of the key of a scope. Records of the source and of platforms (`source:…`, `platform:…`) have another one. A blank
+ * stands for an application whose number is not known, which only a pattern for all applications covers.
+ */
+const SCOPE = /^[^/:]+\/[^/]+\/[^/]+\/(?:[1-9][0-9]{0,14}| )$/;
 
 /** Sets of grants that are kept with their decisions, so that users of one group share them. */
 const KEPT_MAX = 64;

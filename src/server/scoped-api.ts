@@ -8,6 +8,7 @@ import {
 } from '../controller/api.ts';
 import { invalidInput } from '../model/errors.ts';
 import { type ResourceId, resourceId, type ScopeKey } from '../model/ids.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
 import type { ApplicationDetails, ApplicationStatus, ControllerEvent } from '../model/status.ts';
 import type { Caller } from './caller.ts';
 import type { Permission, Permissions } from './permissions.ts';
@@ -65,6 +66,9 @@ function createGuard(api: ControllerApi, caller: Caller | undefined, permissions
       if (!permissionsNow().may(wanted, scope)) throw wrongRole(wanted, resourceId('Application', scope));
       return scope;
     },
+    /** Returns a plan without the applications that the caller may not see now. */
+    limited: (document: PlanDocument): PlanDocument =>
+      permissionsNow().hasForAll('viewer') ? document : limitedPlan(document, isVisible),
     /** Requires a permission for everything. */
     demandForAll: (wanted: Permission): void => {
       if (!permissionsNow().hasForAll(wanted)) throw wrongRole(wanted, 'all');
@@ -178,7 +182,7 @@ function rejectedDigest(id: ResourceId, digest: string | undefined): Error {
 /** Manual decisions about the ledger, of an admin of the application. */
 function manualCommands(
   api: ControllerApi,
-  { demand, demandScope }: Guard,
+  { demand, demandScope, limited }: Guard,
 ): Pick<
   ControllerApi,
   | 'doubts'
@@ -193,9 +197,10 @@ function manualCommands(
   | 'forgetOrphan'
 > {
   return {
-    planAdoption: async (id, resource, signal) => api.planAdoption(demand('viewer', id).id, resource, signal),
+    planAdoption: async (id, resource, signal) =>
+      limited(await api.planAdoption(demand('viewer', id).id, resource, signal)),
     adopt: async (id, resource, request, signal) => api.adopt(demand('admin', id).id, resource, request, signal),
-    planPrune: async (scope, signal) => api.planPrune(demandScope('viewer', scope), signal),
+    planPrune: async (scope, signal) => limited(await api.planPrune(demandScope('viewer', scope), signal)),
     prune: async (scope, request, signal) => api.prune(demandScope('admin', scope), request, signal),
     forgetOrphan: async (scope, resource, author, signal) =>
       api.forgetOrphan(demandScope('admin', scope), resource, author, signal),
@@ -210,19 +215,17 @@ function manualCommands(
 
 function plans(
   api: ControllerApi,
-  { demand, isVisible, seesAll, visible }: Guard,
+  { demand, isVisible, limited, seesAll, visible }: Guard,
 ): Pick<ControllerApi, 'plan' | 'planManifests'> {
   return {
     plan: async (ids, signal) => {
       if (ids !== 'all') for (const id of ids) demand('viewer', id);
       const planned = ids === 'all' && !seesAll() ? visible().map(({ id }) => id) : ids;
-      const document = await api.plan(planned, signal);
-      return seesAll() ? document : limitedPlan(document, isVisible);
+      return limited(await api.plan(planned, signal));
     },
     planManifests: async (files, options, signal) => {
       const planned = await api.planManifests(files, seesAll() ? options : { ...options, within: isVisible }, signal);
-      if (planned.type === 'invalid' || seesAll()) return planned;
-      return { ...planned, document: limitedPlan(planned.document, isVisible) };
+      return planned.type === 'invalid' ? planned : { ...planned, document: limited(planned.document) };
     },
   };
 }

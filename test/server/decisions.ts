@@ -126,7 +126,7 @@ export class HandMadeDecisions implements Decisions {
     this.asked.push(`adopt ${resource} of ${id} as ${digest} by ${by}: ${reason}`);
   }
 
-  async planPrune(): Promise<PlanDocument> {
+  async planPrune(_scope: ScopeKey): Promise<PlanDocument> {
     return emptyPlan;
   }
 

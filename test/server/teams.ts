@@ -1,5 +1,6 @@
-import type { HistoryQuery, MonitoringReading, Within } from '../../src/controller/api.ts';
+import { type HistoryQuery, type MonitoringReading, notOrphaned, type Within } from '../../src/controller/api.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey } from '../../src/model/ids.ts';
+import type { Forgotten, Pruned } from '../../src/model/manual.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { PlanDocument } from '../../src/model/plan-document.ts';
 import type { TimeWindow } from '../../src/model/series.ts';
@@ -18,10 +19,10 @@ export class TeamsController extends HandMadeController {
     this.list = [...list].sort((left, right) => (left.id < right.id ? -1 : 1));
     const scopes = this.list.flatMap(({ scope }) => (scope === null ? [] : [scope]));
     this.rows = [...scopes, ...scopes, 'source:default']
-      .map((scope, at) => ({ ...historyRow(at + 1), scope }))
+      .map((scope, at) => ({ ...historyRow(at + 1), scope, detail: null }))
       .reverse();
-    this.orphaned = scopes.map((scope) => ({
-      scope: scope.replace(/\d+$/, '77'),
+    this.orphaned = [...new Set(scopes.map((scope) => scope.replace(/\d+$/, '77')))].map((scope) => ({
+      scope,
       id: `Component/gone-of-${scope.split('/')[1]}`,
       origin: 'created',
       objects: [],
@@ -71,6 +72,25 @@ export class TeamsController extends HandMadeController {
 
   override async monitoring(id: ResourceId, window: TimeWindow): Promise<MonitoringReading> {
     return { ...(await super.monitoring(id, window)), scope: this.#scopeOf(id) ?? '' };
+  }
+
+  #orphaned(scope: ScopeKey): void {
+    if (!this.orphaned.some((one) => one.scope === scope)) throw notOrphaned(scope);
+  }
+
+  override async planPrune(scope: ScopeKey): Promise<PlanDocument> {
+    this.#orphaned(scope);
+    return super.planPrune(scope);
+  }
+
+  override async prune(...asked: Parameters<HandMadeController['prune']>): Promise<Pruned> {
+    this.#orphaned(asked[0]);
+    return super.prune(...asked);
+  }
+
+  override async forgetOrphan(...asked: Parameters<HandMadeController['forgetOrphan']>): Promise<Forgotten> {
+    this.#orphaned(asked[0]);
+    return super.forgetOrphan(...asked);
   }
 
   override async plan(ids: readonly ResourceId[] | 'all'): Promise<PlanDocument> {
