@@ -138,7 +138,8 @@ export async function sendPage(
       .header('location', `${basePath}/${query === undefined ? '' : `?${query}`}`)
       .send();
   if (dashboard === undefined) return reply.code(503).type('text/plain; charset=utf-8').send(NOT_BUILT);
-  const up = '../'.repeat(path.split('/').length - 2);
+  // Asterisk form (`GET *`) has no slash.
+  const up = '../'.repeat(Math.max(0, path.split('/').length - 2));
   return reply
     .code(status)
     .header('content-security-policy', PAGE_POLICY)

@@ -8,16 +8,18 @@ import { SANDBOX_TOKEN, startSandbox } from '../../src/sandbox/server.ts';
 import { projectRoot, startProgram } from '../cli/running.ts';
 import { until, FILES } from '../processes/place.ts';
 import { repository, temporaryFolder } from '../source/repositories.ts';
+import { PUBLIC_URL } from './browser-requests.ts';
 import type { Secrets } from './draft.ts';
 
 /** Every secret of the daemon under attack: none of them may be in an answer, or in its log. */
-export const SECRETS: Secrets & { readonly platform: string } = {
+export const SECRETS: Secrets & { readonly platform: string; readonly oidc: string } = {
   tokens: {
     viewer: 'canary-viewer-4f1c9a7e2b8d',
     operator: 'canary-operator-93d0e6b5a1c7',
     admin: 'canary-admin-7b2e8f4d6c09',
   },
   webhook: 'canary-webhook-5e8a1d3f7c2b',
+  oidc: 'canary-oidc-8b5d0c2e7a94',
   platform: SANDBOX_TOKEN,
 };
 
@@ -33,6 +35,8 @@ spec:
   controller: { resyncInterval: 1h, drainTimeout: 20s }
   server:
     listen: "127.0.0.1:0"
+    publicUrl: ${PUBLIC_URL}
+    oidc: { issuer: "http://127.0.0.1:9", clientId: portolan, clientSecret: { env: OIDC_SECRET } }
     tokens:
 ${Object.keys(SECRETS.tokens)
   .map((role) => `      - { name: my-${role}, role: ${role}, value: { env: TOKEN_${role.toUpperCase()} } }`)
@@ -58,6 +62,7 @@ export async function daemonUnderAttack(nodeOptions: readonly string[] = []) {
       TOKEN_OPERATOR: SECRETS.tokens.operator,
       TOKEN_ADMIN: SECRETS.tokens.admin,
       WEBHOOK: SECRETS.webhook,
+      OIDC_SECRET: SECRETS.oidc,
       NODE_OPTIONS: nodeOptions.join(' '),
     },
   });

@@ -1,5 +1,6 @@
 import { includesPermission, needOf } from '../../src/server/permissions.ts';
 import { SECRETS } from './api.ts';
+import { PUBLIC_URL } from './browser-requests.ts';
 import type { Attempt } from './draft.ts';
 import { type Answered, exchange } from './exchange.ts';
 import { attempts } from './requests.ts';
@@ -7,16 +8,29 @@ import { attempts } from './requests.ts';
 const AT_ONCE = 16;
 
 /** Answers of the server itself that are no fault: it has enough to do, or the reason is in the body. */
-const NOT_NOW = new Set(['server/busy', 'server/too-many-streams']);
+const NOT_NOW = new Set([
+  'server/busy',
+  'server/too-many-streams',
+  // The provider of the daemon under attack does not answer.
+  'server/oidc-unreachable',
+]);
 
 /** What an answer must not be. @returns undefined where nothing is wrong with it. */
 function fault(attempt: Attempt, { status, headers, body, raw }: Answered): string | undefined {
-  const secret = Object.values({ ...SECRETS.tokens, webhook: SECRETS.webhook, platform: SECRETS.platform }).find(
-    (text) => raw.includes(text),
-  );
+  const secret = Object.values({
+    ...SECRETS.tokens,
+    webhook: SECRETS.webhook,
+    platform: SECRETS.platform,
+    oidc: SECRETS.oidc,
+  }).find((text) => raw.includes(text));
   if (secret !== undefined) return 'a secret is in the answer';
   if (/\n\s+at |node_modules|\.[jt]s:\d+/.test(raw)) return 'the answer shows the program';
   if (/x-injected/i.test(raw.slice(0, raw.indexOf('\r\n\r\n')))) return 'a header was injected';
+  const cookie = headers.get('set-cookie') ?? '';
+  // Those that are deleted have no value.
+  if (/portolan-session[^=]*=[^;]/.test(cookie)) return 'a session was started';
+  if (status === 303 && headers.get('location')?.startsWith(`${PUBLIC_URL}/sign-in?problem=`) !== true)
+    return `a browser is sent to ${headers.get('location') ?? 'nowhere'}`;
   if (status >= 200 && status < 400) return mayDo(attempt) ? undefined : 'the role does not allow it';
   if (status === 0 || attempt.bytes.subarray(0, 5).toString() === 'HEAD ') return undefined;
   const type = headers.get('content-type') ?? '';

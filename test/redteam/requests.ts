@@ -2,6 +2,7 @@ import type { JsonObject } from '../../src/model/json.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { seededRandom } from '../support/virtual-clock.ts';
 import { type Attempt, Dice, Draft, NAMES, type Secrets, validBody } from './draft.ts';
+import { browserWays } from './browser-requests.ts';
 import { NOT_HTTP, ODD_HEADERS, ODD_MANIFESTS, ODD_VALUES, ODD_WORDS } from './oddities.ts';
 
 /** The corpus of a seed: the same requests in the same order, each time. */
@@ -31,6 +32,7 @@ const WAYS: readonly Way[] = [
   oddFraming,
   oddFraming,
   notHttp,
+  ...browserWays,
 ];
 
 function otherMethod(draft: Draft): Attempt {
