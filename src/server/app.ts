@@ -105,7 +105,9 @@ export function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function serverOptions({ services: { limits }, tls, gate }: AppOptions): FastifyServerOptions {
+function serverOptions(options: AppOptions): FastifyServerOptions {
+  const { tls, gate } = options;
+  const { limits } = options.services;
   const http = {
     maxHeaderSize: limits.headerBytes,
     headersTimeout: limits.headersMs,
@@ -127,7 +129,7 @@ function serverOptions({ services: { limits }, tls, gate }: AppOptions): Fastify
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 256, caseSensitive: true },
     frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) => {
-      void reply.code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
+      void reply.headers(headersOfAll(options)).code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
     },
     clientErrorHandler: refusals.clientError,
     ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),

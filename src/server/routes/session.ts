@@ -74,9 +74,10 @@ export const sessionRoutes = routesOf({
     operationId: 'endSession',
     summary: 'Signs a browser out.',
     access: 'browser',
+    waits: true,
     answers: { 200: { description: 'The session has ended.', schema: endedSchema } },
-    handle: (call, { signIn }) => {
-      const { location, cookies } = signIn.end(requestOf(call));
+    handle: async (call, { signIn }) => {
+      const { location, cookies } = await signIn.end(requestOf(call));
       return { ...json({ location }), cookies };
     },
   },

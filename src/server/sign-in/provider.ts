@@ -57,7 +57,6 @@ export class Provider {
   readonly #options: ProviderOptions;
   readonly #redirectUri: string;
   #current: { readonly found: Promise<Discovered>; readonly atMs: number } | undefined;
-  #known: Discovered | undefined;
 
   constructor(options: ProviderOptions) {
     const { issuer, clientId } = options.settings;
@@ -106,10 +105,11 @@ export class Provider {
     });
   }
 
-  /** Returns the address at which the user signs out of the provider; undefined when it has none. */
-  signOutUrl(): string | undefined {
-    if (this.#known?.configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
-    const { client, configuration } = this.#known;
+  /** Returns the address at which the user signs out of the provider; undefined when it has none, or does not answer. */
+  async signOutUrl(): Promise<string | undefined> {
+    const found = await this.#discovered().catch(() => undefined);
+    if (found?.configuration.serverMetadata().end_session_endpoint === undefined) return undefined;
+    const { client, configuration } = found;
     // Without id_token_hint, because a token in an address ends up in histories and logs. The provider asks the user instead.
     const parameters = { post_logout_redirect_uri: `${this.#options.publicUrl}/sign-in` };
     const url = client.buildEndSessionUrl(configuration, parameters);
@@ -123,12 +123,9 @@ export class Provider {
     if (this.#current !== undefined && nowMs - this.#current.atMs < METADATA_AGE_MAX_MS) return this.#current.found;
     const own = { found: discover(this.#options), atMs: nowMs };
     this.#current = own;
-    own.found.then(
-      (value) => (this.#known = value),
-      () => {
-        if (this.#current === own) this.#current = undefined;
-      },
-    );
+    own.found.catch(() => {
+      if (this.#current === own) this.#current = undefined;
+    });
     return own.found;
   }
 }

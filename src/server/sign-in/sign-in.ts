@@ -156,14 +156,16 @@ export class SignIn {
   }
 
   /** Ends the session of a browser. @returns the address at which it signs out of the provider, or null, and a cookie. */
-  end({ headers }: SignInRequest): { readonly location: string | null; readonly cookies: readonly string[] } {
+  async end({
+    headers,
+  }: SignInRequest): Promise<{ readonly location: string | null; readonly cookies: readonly string[] }> {
     const site = this.checkOrigin(headers);
     const id = sessionIdOf(headers, site);
     const session = id === undefined ? undefined : this.#sessions.use(id);
     if (id !== undefined) this.#sessions.end(id);
     if (session !== undefined)
       this.#options.log.info('server: signed out', { by: session.user.name, via: session.user.via });
-    const location = session?.user.via === 'oidc' ? this.#current.oidc?.provider.signOutUrl() : undefined;
+    const location = session?.user.via === 'oidc' ? await this.#current.oidc?.provider.signOutUrl() : undefined;
     return { location: location ?? null, cookies: [deleteCookie('session', site)] };
   }
 
