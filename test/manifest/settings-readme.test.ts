@@ -8,7 +8,7 @@ const blocks = [...readme.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '
 
 test('the readme of Settings shows its sections', () => {
   expect(blocks.map((text) => text.split(':')[0])).toEqual(
-    expect.arrayContaining(['source', 'windows', 'notifications', 'telemetry']),
+    expect.arrayContaining(['source', 'server', 'windows', 'notifications', 'telemetry']),
   );
 });
 

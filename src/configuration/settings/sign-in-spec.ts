@@ -55,7 +55,7 @@ export const oidcSchema = objectOf('Sign-in to the dashboard with an OpenID Conn
     },
   ),
   userClaim: string(
-    'Claim with the name of the user, for role bindings, the history and the log. An email that the provider has not verified is refused.',
+    'Claim with the name of the user, for role bindings, the history and the log. It must be unique, and users must not be able to change it. An email that the provider has not verified is refused.',
     { minLength: 1, maxLength: 256, ...ONE_LINE, default: 'email' },
   ),
   groupsClaim: string('Claim with the groups of the user: a text or a list of texts, for role bindings.', {
