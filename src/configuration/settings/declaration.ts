@@ -69,6 +69,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
         ],
         webhooks: [{ name: 'forge', type: 'github', secret: { env: 'WEBHOOK_SECRET' } }],
         metrics: { public: false },
+        dashboard: true,
         maxStreams: 32,
         connectionsPerAddress: 256,
         planRequests: 6_000,
