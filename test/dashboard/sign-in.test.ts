@@ -85,6 +85,7 @@ describe('with a token', () => {
     const addresses: string[] = [];
     page.on('request', (request) => addresses.push(request.url()));
     await page.waitForURL(/\/sign-in\?/);
+    await settled(page);
     expect(await page.getByRole('heading').allTextContents()).toEqual(['Sign in']);
     expect(await page.getByRole('navigation').count()).toBe(0);
     expect(await axeViolations(page)).toEqual([]);
