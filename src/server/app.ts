@@ -13,7 +13,7 @@ import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
-import { type Authorizer, isAdmitted, needOf, type Permissions, permissionsOf } from './permissions.ts';
+import { type Authorizer, isAdmitted, type Need, needOf, type Permissions, permissionsOf } from './permissions.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Services, Reply, Route } from './route.ts';
 import { scopedApi } from './scoped-api.ts';
@@ -190,9 +190,13 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
     logRefusal(request.ip);
     throw refusals.noToken();
   }
-  const permissions = allowed(request.caller);
-  if (need.permission !== null && !isAdmitted(need, permissions))
-    throw refusals.wrongRole(request.caller, permissions, need.permission, need.isForAll ? 'all' : undefined);
+  mustBeAdmitted(need, request.caller, allowed(request.caller));
+}
+
+/** @throws RequestProblem 403 when the caller lacks a permission that the route needs. */
+function mustBeAdmitted(need: Need, caller: Caller, permissions: Permissions): void {
+  if (need.permission === null || isAdmitted(need, permissions)) return;
+  throw refusals.wrongRole(caller, permissions, need.permission, need.isForAll ? 'all' : undefined);
 }
 
 /** Counts the Host headers. Node keeps only the first one; a proxy in front may have used another. */
@@ -251,6 +255,9 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
     const answered =
       route.waits === true ? await route.handle(call, services) : await run(() => route.handle(call, services));
     request.raw.socket.setTimeout(limits.idleSocketMs);
+    // A reload may have removed the permission while the answer was made. Commands are done by now.
+    const need = changesNothing(route) ? needOf(route.access, options.gate().metricsArePublic) : undefined;
+    if (need !== undefined && caller !== undefined) mustBeAdmitted(need, caller, permissions());
     if (answered.type === 'stream') request.whenSessionEnds?.(signal, () => reply.raw.destroy());
     await sendReply(answered, reply, run, options);
   } catch (error) {
@@ -271,6 +278,10 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
 /** Returns whether answers of the route take turns: they read, and may be long. Commands and probes never wait behind them. */
 function takesTurns({ method, access, waits }: Route): boolean {
   return (method === 'GET' && access !== 'anyone') || waits === true;
+}
+
+function changesNothing({ method, isPlan }: Route): boolean {
+  return method === 'GET' || isPlan === true;
 }
 
 /** Bytes of an answer that the event loop sends in a millisecond, as measured. */

@@ -2,6 +2,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { expect, onTestFinished } from 'vitest';
 import type { ServerSettings } from '../../src/configuration/settings/server-spec.ts';
 import { ROLES } from '../../src/configuration/settings/roles-spec.ts';
+import type { ControllerApi } from '../../src/controller/api.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -28,8 +29,8 @@ export const WEBHOOK_SECRET = 'webhook-webhook-webhook';
 
 export const documentId = 'https://portolan.test/openapi';
 
-export interface Serving extends RunningServer {
-  readonly api: HandMadeController;
+export interface Serving<Api = HandMadeController> extends RunningServer {
+  readonly api: Api;
   readonly settings: ServerSettings;
   /** Secrets by the variable that names them; a change counts at once. */
   readonly secrets: Map<string, string>;
@@ -45,8 +46,8 @@ export interface Answered {
   readonly text: string;
 }
 
-export interface ServingOptions {
-  readonly api?: HandMadeController;
+export interface ServingOptions<Api = HandMadeController> {
+  readonly api?: Api;
   readonly settings?: Partial<ServerSettings>;
   readonly limits?: Partial<ServerLimits>;
   readonly clock?: Clock;
@@ -63,8 +64,10 @@ export async function serve(options: ServingOptions = {}): Promise<Serving> {
 }
 
 /** A server on a free port, with a token for each role and a webhook of each type. */
-export async function startServing(options: ServingOptions = {}): Promise<Serving> {
-  const api = options.api ?? new HandMadeController();
+export async function startServing<Api extends ControllerApi = HandMadeController>(
+  options: ServingOptions<Api> = {},
+): Promise<Serving<Api>> {
+  const api = options.api ?? (new HandMadeController() as ControllerApi as Api);
   const secrets = new Map<string, string>([
     ...Object.entries(TOKENS),
     ['hook', WEBHOOK_SECRET],
