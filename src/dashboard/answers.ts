@@ -1,7 +1,9 @@
 import type { ApplicationRow, AttentionItem, AttentionKind, CommitSummary, FleetCounts } from '../model/fleet.ts';
+import type { MonitoringHistory } from '../model/monitoring.ts';
 import type { Page } from '../model/page.ts';
 import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
 import type { Whoami } from '../server/routes/whoami.ts';
+import type { PlatformStatus } from '../model/platform-status.ts';
 import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
 
 /** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
@@ -15,6 +17,8 @@ export interface Answers {
   '/api/v1/commits': Page<CommitSummary>;
   '/api/v1/sign-in': SignInWays;
   '/api/v1/whoami': Whoami;
+  '/api/v1/platform': PlatformStatus;
+  '/api/v1/applications/{name}/monitoring': MonitoringHistory;
   '/api/v1/events': Page<ControllerEvent> & { readonly position: string };
 }
 

@@ -19,9 +19,9 @@ export const PAGES: Readonly<Record<PagePath, PageEntry>> = {
   '/applications/:name': { load: notBuiltYet },
   '/applications/:name/plan': { load: notBuiltYet },
   '/applications/:name/history': { load: notBuiltYet },
-  '/applications/:name/monitoring': { load: notBuiltYet },
+  '/applications/:name/monitoring': { load: async () => (await import('./pages/monitoring.tsx')).Monitoring },
   '/attention': { load: notBuiltYet },
   '/activity': { load: async () => (await import('./pages/activity.tsx')).Activity },
   '/commits/:sha': { load: notBuiltYet },
-  '/platform': { load: notBuiltYet },
+  '/platform': { load: async () => (await import('./pages/platform.tsx')).Platform },
 };

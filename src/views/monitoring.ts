@@ -104,7 +104,11 @@ export function markOf(entry: HistoryEntry): MonitoringMark | undefined {
       const resources = new Set(changes.map(({ resource }) => resource));
       const resource = resources.size === 1 ? (changes[0]?.resource ?? null) : null;
       const [first] = changes;
-      const message = changes.length === 1 && first !== undefined ? first.summary : amount(changes.length, 'change');
+      const message = first === undefined
+          ? amount(changes.length, 'change')
+          : changes.length === 1
+            ? first.summary
+            : `${first.summary}, and ${amount(changes.length - 1, 'more change')}`;
       return { atMs, type: 'change', resource, revision, message };
     }
     case 'drift': {

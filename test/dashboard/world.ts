@@ -212,3 +212,8 @@ ${tokens.join('\n')}
 ${server}
 `;
 }
+
+/** Resolves when it is so. The time limit of the test ends a wait in vain. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isSo())) await systemClock.sleep(50);
+}

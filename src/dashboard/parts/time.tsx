@@ -1,4 +1,4 @@
-import { tick } from '../clock.ts';
+import { nowMs, tick } from '../clock.ts';
 
 const RELATIVE = new Intl.RelativeTimeFormat('en', { numeric: 'always', style: 'long' });
 const UNITS = [
@@ -27,7 +27,7 @@ export function exactTime(atMs: number): string {
 export function Time({ at }: { readonly at: number }) {
   return (
     <time dateTime={new Date(at).toISOString()} title={exactTime(at)}>
-      {relativeTime(at, Math.max(tick.value, at <= tick.value ? at : 0))}
+      {relativeTime(at, Math.max(tick.value, nowMs()))}
     </time>
   );
 }
