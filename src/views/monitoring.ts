@@ -104,7 +104,8 @@ export function markOf(entry: HistoryEntry): MonitoringMark | undefined {
       const resources = new Set(changes.map(({ resource }) => resource));
       const resource = resources.size === 1 ? (changes[0]?.resource ?? null) : null;
       const [first] = changes;
-      const message = first === undefined
+      const message =
+        first === undefined
           ? amount(changes.length, 'change')
           : changes.length === 1
             ? first.summary

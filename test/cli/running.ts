@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { getHeapStatistics } from 'node:v8';
 import { reconciledKinds } from '../../src/kinds/registry.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { ProcessSurroundings } from '../../src/cli/session/command.ts';
@@ -79,7 +80,10 @@ export function surroundingsFor(terminal: Terminal, changes: Partial<ProcessSurr
     random: systemRandom,
     signal: new AbortController().signal,
     runtimeVersions: { node: process.versions.node, platform: 'test' },
-    usage: () => ({ rssBytes: 1, heapBytes: 1, heapLimitBytes: 2 }),
+    usage: () => {
+      const { used_heap_size: heapBytes, heap_size_limit: heapLimitBytes } = getHeapStatistics();
+      return { rssBytes: process.memoryUsage.rss(), heapBytes, heapLimitBytes };
+    },
     ...changes,
   };
 }

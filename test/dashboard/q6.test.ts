@@ -85,7 +85,7 @@ test('question 6: is the fault in the platform or in the controller?', async () 
   expect(await fact('Ledger', 'Size').innerText()).toMatch(/^\d+(?:\.\d+)? [KM]iB$/);
   expect(await fact('Ledger', 'Epoch').innerText()).toBe('1');
   expect(await fact('Ledger', 'Last write').innerText()).toMatch(/just now|ago$/);
-  expect(await fact('Controller', 'Heap').innerText()).toMatch(/MiB of /);
+  expect(await fact('Controller', 'Heap').innerText()).toMatch(/[MG]iB of /);
   expect(await fact('Controller', 'Event-loop delay').innerText()).toMatch(/^\d+ ms/);
   expect(await overflow(page)).toBe(0);
 });

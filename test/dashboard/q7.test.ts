@@ -52,7 +52,8 @@ test('question 7: how is the application doing, before and after the last change
   for (const item of ['request_time', 'request', 'request_client']) {
     const panel = page.getByRole('figure').filter({ has: page.getByRole('heading', { name: item, exact: true }) });
     await panel.locator('canvas').waitFor();
-    await panel.getByRole('columnheader', { name: 'Mean before the change' }).waitFor();
+    await panel.getByRole('columnheader', { name: 'Mean before' }).waitFor();
+    await panel.getByText(/^Mean before and after the last change, just now\.$/).waitFor();
     for (const component of ['shop-web', 'shop-api']) {
       const cells = panel.getByRole('row').filter({ hasText: component }).getByRole('cell');
       // Last, least, greatest value, and the mean before the change.

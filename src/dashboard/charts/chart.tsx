@@ -9,7 +9,7 @@ import type { ChartProps } from './model.ts';
 
 /**
  * A chart of series over time. The pointer zooms by dragging; the keyboard moves the cursor (arrows), pans (Shift and arrows) and
- * zooms (+ and -). What the cursor is at is also spoken.
+ * zooms (+ and -). Screen readers get the values at the cursor.
  */
 export function Chart(props: ChartProps) {
   const { label, height = 200 } = props;

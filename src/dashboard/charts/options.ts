@@ -76,7 +76,7 @@ function colorReader(element: HTMLElement): (name: string) => string {
 
 /** Returns the indices of values without neighbours, which no line shows. */
 function isolated(values: ArrayLike<number | null | undefined>): number[] {
-  return Array.from(values, (value, at) => at).filter(
+  return Array.from(values, (_, at) => at).filter(
     (at) => values[at] != null && values[at - 1] == null && values[at + 1] == null,
   );
 }

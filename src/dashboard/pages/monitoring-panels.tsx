@@ -6,6 +6,7 @@ import { LazyChart } from '../charts/lazy-chart.tsx';
 import type { ChartSeries, Span } from '../charts/model.ts';
 import { Swatch } from '../charts/swatch.tsx';
 import { Scroll } from '../parts/scroll.tsx';
+import { Time } from '../parts/time.tsx';
 import { setQuery } from '../router.ts';
 import { zoomed } from './monitoring-range.ts';
 
@@ -95,8 +96,8 @@ function Panel({ item, unit, series, times, shown, requested }: PanelProps) {
               <th class="number">Max</th>
               {changeMs === undefined ? null : (
                 <>
-                  <th class="number">Mean before the change</th>
-                  <th class="number">Mean after it</th>
+                  <th class="number">Mean before</th>
+                  <th class="number">Mean after</th>
                 </>
               )}
             </tr>
@@ -108,6 +109,11 @@ function Panel({ item, unit, series, times, shown, requested }: PanelProps) {
           </tbody>
         </table>
       </Scroll>
+      {changeMs === undefined ? null : (
+        <p class="panel-note">
+          Mean before and after the last change, <Time at={changeMs} />.
+        </p>
+      )}
     </figure>
   );
 }

@@ -9,7 +9,6 @@ import { Icon } from '../parts/icon.tsx';
 import { applicationAddress, Link } from '../parts/link.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { Empty, WithData } from '../parts/states.tsx';
-import type { PageProps } from '../pages.ts';
 import { query, setQuery } from '../router.ts';
 import { MarkList } from './monitoring-marks.tsx';
 import { Panels } from './monitoring-panels.tsx';
@@ -17,7 +16,7 @@ import { ValueTable } from './monitoring-table.tsx';
 import { RANGES, type Range, rangeOf, zoomed } from './monitoring-range.ts';
 
 /** `/applications/:name/monitoring`: how the application does, before and after its changes. */
-export function Monitoring({ name = '' }: PageProps) {
+export function Monitoring({ name = '' }: { readonly name?: string }) {
   const id = `Application/${name}`;
   const range = rangeOf(query.value);
   const component = query.value.get('component') ?? undefined;
