@@ -16,7 +16,7 @@ import { ValueTable } from './monitoring-table.tsx';
 import { RANGES, type Range, rangeOf, zoomed } from './monitoring-range.ts';
 
 /** `/applications/:name/monitoring`: how the application does, before and after its changes. */
-export function Monitoring({ name = '' }: { readonly name?: string }) {
+export function Monitoring({ name = '' }: Readonly<Record<string, string>>) {
   const id = `Application/${name}`;
   const range = rangeOf(query.value);
   const component = query.value.get('component') ?? undefined;
