@@ -9,7 +9,7 @@ interface FactsProps {
 /** A card of names and values. */
 export function Facts({ title, badge, facts }: FactsProps) {
   return (
-    <section class="card facts" aria-label={title}>
+    <section class="card fact-card" aria-label={title}>
       <header>
         <h2>{title}</h2>
         {badge}
