@@ -1,5 +1,6 @@
 import { YAMLMap } from 'yaml';
 import { settingsDeclaration } from './settings/declaration.ts';
+import { loadedValue } from './loaded.ts';
 import { type SettingField } from './settings-list.ts';
 import type { JsonObject } from '../model/json.ts';
 import type { Position } from '../model/problem.ts';
@@ -57,7 +58,7 @@ export function settingsInForce(
   ];
   return documents.flatMap(([kind, document, spec]) =>
     [...settingsOfKind(kind).values()].flatMap((field) => {
-      const value = valueAt(spec, field.path.slice(1));
+      const value = loadedValue(spec, field.path.slice(1), field.schema);
       if (value === undefined && field.isOfSecret) return [];
       return {
         kind,
@@ -70,12 +71,6 @@ export function settingsInForce(
       };
     }),
   );
-}
-
-function valueAt(spec: unknown, path: readonly string[]): unknown {
-  let value = spec;
-  for (const step of path) value = (value as Readonly<Record<string, unknown>> | undefined)?.[step];
-  return value;
 }
 
 /** Finds the origins of values in the nodes of the file with its overrides. */

@@ -34,7 +34,7 @@ const TITLES: Readonly<Record<number, string>> = {
   429: 'Too many requests',
   431: 'Headers too large',
   500: 'Internal server error',
-  502: 'The platform does not answer',
+  502: 'Bad gateway',
   503: 'Service unavailable',
   504: 'Timeout',
 };

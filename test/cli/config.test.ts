@@ -52,6 +52,15 @@ const inFile = (value: unknown, line: number, column: number) => ({
 
 test.for([
   ['the default', 'prune.maxObjects', [], {}, { value: 10, type: 'default' }],
+  ['a duration by default', 'server.sessions.idle', [], {}, { value: '2h', type: 'default' }],
+  ['a short duration by default', 'source.debounce', [], {}, { value: '100ms', type: 'default' }],
+  [
+    'a duration of a flag',
+    'server.sessions.idle',
+    ['--set', 'server.sessions.idle=90m'],
+    {},
+    option('1h30m', '--set server.sessions.idle'),
+  ],
   ['the file before the default', 'prune.maxShare', [], {}, inFile(0.5, 11, 22)],
   ['a list of the file', 'scopes.allow', [], {}, inFile(['team-a/*/*'], 13, 5)],
   [

@@ -205,6 +205,9 @@ function codeOf(error: unknown): SignInCode {
   return said === 'invalid_grant' ? 'oidc-expired' : 'oidc-refused';
 }
 
+/** Message of the library around any other error. */
+const GENERIC = 'something went wrong';
+
 /** Returns why a sign-in failed. Texts of the provider are shortened; the library puts no token into its messages. */
 function reasonOf(error: unknown): string {
   const parts: unknown[] = [];
@@ -215,10 +218,11 @@ function reasonOf(error: unknown): string {
       error: said,
       error_description: description,
     } = cause as unknown as Readonly<Record<string, unknown>>;
-    parts.push(...[code, said, description ?? message].filter((part) => typeof part === 'string'));
+    parts.unshift(...[code, said, description ?? message].filter((part) => typeof part === 'string'));
     return false;
   });
   return [...new Set(parts)]
+    .filter((part) => part !== GENERIC)
     .join(': ')
     .replaceAll(/[^\u0020-\u007e]/g, '?')
     .slice(0, 300);
