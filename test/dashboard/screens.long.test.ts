@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { axeViolations, overflow, screenshot, settled, visit } from './browsing.ts';
+import { openFleet } from './fleet.ts';
 import { addressIn, EXAMPLES } from './pages.ts';
-import { openWorld, type World } from './world.ts';
+import type { World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openFleet();
 });
 afterAll(() => world.close());
 
