@@ -89,13 +89,15 @@ function AttentionRow({ item: { kind, application, resource, message, sinceMs } 
   return (
     <li class="row">
       <div class="row-head">
-        <StateBadge of={ATTENTION[kind]} />
-        {application === null ? null : (
-          <Link to={applicationAddress(application)} class="row-name">
-            {application.slice('Application/'.length)}
-          </Link>
-        )}
-        {resource === null ? null : <span class="row-about">{resource}</span>}
+        <span class="row-subject">
+          <StateBadge of={ATTENTION[kind]} />
+          {application === null ? null : (
+            <Link to={applicationAddress(application)} class="row-name">
+              {application.slice('Application/'.length)}
+            </Link>
+          )}
+          {resource === null ? null : <span class="row-about">{resource}</span>}
+        </span>
         <span class="row-time">
           <Time at={sinceMs} />
         </span>

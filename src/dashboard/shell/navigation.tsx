@@ -18,34 +18,36 @@ export function Navigation() {
   const arrived = arrivals.value;
   useEffect(() => setOpen(false), [arrived]);
   return (
-    <nav class={`navigation${isOpen ? ' open' : ''}`} aria-label="Pages">
-      <Link to="/" class="brand-link" aria-label="Portolan, overview">
-        <Brand />
-      </Link>
-      <button
-        type="button"
-        class="plain menu-button"
-        aria-expanded={isOpen}
-        aria-controls="pages"
-        onClick={() => setOpen(!isOpen)}
-      >
-        <Icon name={isOpen ? 'cross' : 'menu'} />
-        Menu
-      </button>
-      <ul id="pages">
-        {ENTRIES.map(({ to, label, icon }) => {
-          const isCurrent = to === '/' ? page === '/' : page.startsWith(to);
-          return (
-            <li key={to}>
-              <Link to={to} {...(isCurrent ? { 'aria-current': 'page' as const } : {})}>
-                <Icon name={icon} />
-                {label}
-              </Link>
-            </li>
-          );
-        })}
-      </ul>
-    </nav>
+    <div class="side">
+      <nav class={`navigation${isOpen ? ' open' : ''}`} aria-label="Pages">
+        <Link to="/" class="brand-link" aria-label="Portolan, overview">
+          <Brand />
+        </Link>
+        <button
+          type="button"
+          class="plain menu-button"
+          aria-expanded={isOpen}
+          aria-controls="pages"
+          onClick={() => setOpen(!isOpen)}
+        >
+          <Icon name={isOpen ? 'cross' : 'menu'} />
+          Menu
+        </button>
+        <ul id="pages">
+          {ENTRIES.map(({ to, label, icon }) => {
+            const isCurrent = to === '/' ? page === '/' : page.startsWith(to);
+            return (
+              <li key={to}>
+                <Link to={to} {...(isCurrent ? { 'aria-current': 'page' as const } : {})}>
+                  <Icon name={icon} />
+                  {label}
+                </Link>
+              </li>
+            );
+          })}
+        </ul>
+      </nav>
+    </div>
   );
 }
 
