@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { readOverrides } from '../../src/configuration/overrides.ts';
 import { loadConfiguration } from '../../src/configuration/configuration.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { renderTemplate } from './helm.ts';
@@ -48,6 +49,7 @@ const SETS: readonly (readonly [string, () => readonly Part[]])[] = [
   ['the manifests', () => plain],
   ['the chart', () => rendered()],
   ['the chart for a public repository', () => rendered(({ git }) => (git.passwordKey = ''))],
+  ['the chart with an ingress', () => throughIngress('/portolan')],
   [
     'the chart with a class of storage and no policy',
     () =>
@@ -121,6 +123,62 @@ test('every file of the folder is in the kustomization, and every kind is there 
     'ServiceAccount',
   ]);
   expect(kinds(rendered())).toEqual(kinds(plain));
+});
+
+const throughIngress = (path = '/') =>
+  rendered(({ ingress }) => Object.assign(ingress, { enabled: true, path, annotations: { 'example.com/a': 'b' } }));
+const envOf = (objects: readonly Part[]): Readonly<Record<string, string>> => {
+  const { containers } = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+  return Object.fromEntries(containers[0].env.map(({ name, value }: Part) => [name, value]));
+};
+
+test('the ingress of the chart leads to the service, tells the server its address, and is let in', () => {
+  const objects = throughIngress('/portolan');
+  const ingress = objects.find(({ kind }) => kind === 'Ingress');
+  expect(ingress.metadata.annotations).toEqual({
+    'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+    'example.com/a': 'b',
+  });
+  expect(ingress.spec.rules[0].http.paths[0]).toMatchObject({ path: '/portolan', pathType: 'Prefix' });
+  expect(envOf(objects)['PORTOLAN_SET_SERVER_PUBLIC_URL']).toBe('https://portolan.example.com/portolan');
+  const { ingress: allowed } = objects.find(({ kind }) => kind === 'NetworkPolicy').spec;
+  expect(allowed[0].from).toContainEqual({
+    namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress-nginx' } },
+  });
+  // Without an ingress, only pods with the label are let in.
+  expect(rendered().find(({ kind }) => kind === 'NetworkPolicy').spec.ingress[0].from).toHaveLength(1);
+});
+
+test('the example of an ingress is that of the chart, and refers to the manifests', () => {
+  const [example] = documents(read('ingress.yaml'));
+  const ofChart = throughIngress().find(({ kind }) => kind === 'Ingress');
+  expect(example.spec).toEqual(JSON.parse(JSON.stringify(ofChart.spec).replaceAll('"charted"', '"portolan"')));
+  expect(example.metadata.namespace).toBe(kustomization.namespace);
+  const service = plain.find(({ kind }) => kind === 'Service');
+  const backend = example.spec.rules[0].http.paths[0].backend.service;
+  expect(backend.name).toBe(service.metadata.name);
+  expect(service.spec.ports.map(({ name }: Part) => name)).toContain(backend.port.name);
+});
+
+test('one value of the chart disables the dashboard, which is on by default', () => {
+  expect(envOf(rendered())).not.toHaveProperty('PORTOLAN_SET_SERVER_DASHBOARD');
+  const off = envOf(rendered(({ dashboard }) => (dashboard.enabled = false)));
+  expect(off['PORTOLAN_SET_SERVER_DASHBOARD']).toBe('false');
+  // Both variables are settings that the program knows.
+  const { PORTOLAN_SET_SERVER_PUBLIC_URL: address = '' } = envOf(throughIngress());
+  const variables = {
+    PORTOLAN_SET_SERVER_DASHBOARD: 'false',
+    PORTOLAN_SET_SERVER_PUBLIC_URL: address,
+  };
+  const text = rendered().find(({ kind }) => kind === 'ConfigMap').data['portolan.yaml'] as string;
+  const { configuration, problems } = loadConfiguration(
+    kindDeclarations,
+    text,
+    'portolan.yaml',
+    readOverrides([], variables),
+  );
+  expect(problems).toEqual([]);
+  expect(configuration.settings.server).toMatchObject({ dashboard: false, publicUrl: 'https://portolan.example.com/' });
 });
 
 test('the chart renders to the manifests, but for the release in names and labels', () => {

@@ -56,7 +56,8 @@ function block(parts: readonly Token[], context: Readonly<Record<string, unknown
 }
 
 function isTrue(value: unknown): boolean {
-  return !(value === undefined || value === null || value === '' || value === 0 || value === false);
+  const isEmpty = typeof value === 'object' && value !== null && Object.keys(value).length === 0;
+  return !(isEmpty || value === undefined || value === null || value === '' || value === 0 || value === false);
 }
 
 function evaluate(pipeline: string, context: Readonly<Record<string, unknown>>): unknown {
@@ -99,7 +100,9 @@ function call(name: string, args: readonly unknown[]): unknown {
     case 'default':
       return isTrue(last) ? last : args[0];
     case 'printf':
-      return String(args[0]).replace('%s', String(last));
+      return args.slice(1).reduce<string>((text, one) => text.replace('%s', String(one)), String(args[0]));
+    case 'not':
+      return !isTrue(last);
     case 'required':
       if (!isTrue(last)) throw new Error(String(args[0]));
       return last;

@@ -56,6 +56,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   Service: 'v1',
   Deployment: 'apps/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
+  Ingress: 'networking.k8s.io/v1',
   PodDisruptionBudget: 'policy/v1',
 };
 

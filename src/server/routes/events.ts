@@ -23,6 +23,13 @@ const filterQuery = {
   },
 } as const;
 
+const STREAM_HEADERS = {
+  'content-type': 'text/event-stream; charset=utf-8',
+  // A proxy that collects or compresses the stream would delay events.
+  'cache-control': 'no-store, no-transform',
+  'x-accel-buffering': 'no',
+} as const;
+
 export const eventRoutes = routesOf({
   'GET /api/v1/events': {
     operationId: 'listEvents',
@@ -84,10 +91,7 @@ export const eventRoutes = routesOf({
       const leave = streams.enter();
       return {
         type: 'stream',
-        open: (response, common) =>
-          streams
-            .serve(response, { ...common, 'content-type': 'text/event-stream; charset=utf-8' }, request)
-            .finally(leave),
+        open: (response, common) => streams.serve(response, { ...common, ...STREAM_HEADERS }, request).finally(leave),
       };
     },
   },
