@@ -1,35 +1,21 @@
 import { request as forward } from 'node:http';
-import { createServer } from 'node:https';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { selfSigned } from '../platform/self-signed.ts';
 import { freePort } from '../support/free-port.ts';
 import { settled, visit } from './browsing.ts';
+import { openTlsProxy, type TlsProxy } from './tls-proxy.ts';
 import { openWorld, TOKENS, type World } from './world.ts';
 
 /** A proxy with a certificate, which serves the controller under a path and removes that path, as an ingress does. */
 let world: World;
-let proxy: ReturnType<typeof createServer>;
+let proxy: TlsProxy;
 let publicUrl: string;
 beforeAll(async () => {
   const port = await freePort();
   publicUrl = `https://127.0.0.1:${port}/portolan`;
   world = await openWorld({ server: `    publicUrl: ${publicUrl}` });
-  const { certPem, keyPem } = selfSigned();
-  proxy = createServer({ cert: certPem, key: keyPem }, (request, response) => {
-    const path = (request.url ?? '/').replace(/^\/portolan(?=\/|$)/, '') || '/';
-    const { method = 'GET', headers } = request;
-    const onward = forward(world.url, { path, method, headers }, (answer) => {
-      response.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(response);
-    });
-    onward.on('error', () => response.destroy());
-    response.on('close', () => onward.destroy());
-    request.pipe(onward);
-  });
-  await new Promise<void>((resolve) => proxy.listen(port, '127.0.0.1', resolve));
+  proxy = await openTlsProxy(port, '/portolan', () => world.url);
 });
 afterAll(async () => {
-  proxy.closeAllConnections();
   proxy.close();
   await world.close();
 });
