@@ -15,13 +15,13 @@ const notBuiltYet = async () => (await import('./pages/coming.tsx')).Coming;
 export const PAGES: Readonly<Record<PagePath, PageEntry>> = {
   '/': { load: async () => (await import('./pages/overview.tsx')).Overview },
   '/sign-in': { load: async () => (await import('./pages/sign-in.tsx')).SignIn },
-  '/applications': { load: notBuiltYet },
+  '/applications': { load: async () => (await import('./pages/applications.tsx')).Applications },
   '/applications/:name': { load: notBuiltYet },
   '/applications/:name/plan': { load: notBuiltYet },
   '/applications/:name/history': { load: notBuiltYet },
   '/applications/:name/monitoring': { load: async () => (await import('./pages/monitoring.tsx')).Monitoring },
-  '/attention': { load: notBuiltYet },
   '/activity': { load: async () => (await import('./pages/activity.tsx')).Activity },
-  '/commits/:sha': { load: notBuiltYet },
   '/platform': { load: async () => (await import('./pages/platform.tsx')).Platform },
+  '/attention': { load: async () => (await import('./pages/attention.tsx')).Attention },
+  '/commits/:sha': { load: async () => (await import('./pages/commit.tsx')).Commit },
 };

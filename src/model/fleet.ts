@@ -1,3 +1,4 @@
+import { ATTENTION_KINDS, type AttentionKind, FLEET_STATES } from './fleet-words.ts';
 import { resourceIdSchema as id } from './ids.ts';
 import type { Doubt } from './manual.ts';
 import * as s from './schema-words.ts';
@@ -5,23 +6,10 @@ import type { SourceProblem, StatusError } from './status.ts';
 
 /** Answers about the whole fleet: rows of applications, commits with their progress, and items that require manual action. */
 
-/** The state of an application, as one word. The most urgent state comes first. */
-export const FLEET_STATES = [
-  'failing',
-  'held',
-  'drifted',
-  'pending',
-  'unhealthy',
-  'unknown',
-  'suspended',
-  'in-sync',
-] as const;
-
 const fleetState = s.choice(
   'failing: the last attempt failed. held: it requires manual action. drifted: the platform was changed. pending: it is out of sync with git, or waits. unhealthy: in sync, but it does not run as it should. unknown: not compared. suspended: by a user.',
   FLEET_STATES,
 );
-export type FleetState = s.TypeOf<typeof fleetState>;
 
 const change = s.objectOf('The last write of Portolan to an application.', {
   doneMs: s.time,
@@ -71,11 +59,14 @@ export type FleetCounts = s.TypeOf<typeof counts>;
 const facet = s.arrayOf(
   s.objectOf('One value of a filter, and the number of applications that have it.', { value: s.text, count: s.count }),
 );
-const facets = s.objectOf('The values of each filter, the most frequent first; at most 50 of each.', {
-  platform: facet,
-  team: facet,
-  region: facet,
-});
+const facets = s.objectOf(
+  'The values of each filter that the other filters leave, the most frequent first; at most 50 of each.',
+  {
+    platform: facet,
+    team: facet,
+    region: facet,
+  },
+);
 export type FleetFacets = s.TypeOf<typeof facets>;
 
 /** Members of a list of applications besides its items. */
@@ -162,21 +153,7 @@ const commitDetailsSchema = s.objectOf('A commit, its problems, and the applicat
 });
 export type CommitDetails = s.TypeOf<typeof commitDetailsSchema>;
 
-export const ATTENTION_KINDS = [
-  'source',
-  'platform',
-  'approval',
-  'doubt',
-  'hold',
-  'policy',
-  'failure',
-  'orphan',
-  'suspended',
-  'unhealthy',
-] as const;
-
 const attentionKind = s.choice('The kind of the item.', ATTENTION_KINDS);
-export type AttentionKind = s.TypeOf<typeof attentionKind>;
 
 const attentionSchema = s.objectOf('Something that requires manual action.', {
   // Stable as long as the item exists.

@@ -1,10 +1,5 @@
-import {
-  type ApplicationRow,
-  FLEET_STATES,
-  type FleetCounts,
-  type FleetFacets,
-  type FleetState,
-} from '../model/fleet.ts';
+import { FLEET_STATES, type FleetState } from '../model/fleet-words.ts';
+import type { ApplicationRow, FleetCounts, FleetFacets } from '../model/fleet.ts';
 import type { Page } from '../model/page.ts';
 import { compareText } from '../model/text.ts';
 import type { Standing } from '../controller/api.ts';
@@ -38,46 +33,52 @@ export interface FleetPage extends Page<Found> {
 
 /** Returns a page of the applications that match a query. */
 export function fleetPage(standings: readonly Standing[], query: FleetQuery): FleetPage {
-  const { state, limit, cursor, facets, sort } = query;
-  const isWanted = matcherOf(query);
+  const { state = [], limit, cursor, facets, sort } = query;
+  const matches = matcherOf(query);
+  const isChosen = choosers(query);
   const counts = Object.fromEntries(FLEET_STATES.map((one) => [one, 0])) as Record<FleetState, number>;
-  const values = facets === true ? createFacets() : undefined;
+  const values = createFacets();
   const found: Found[] = [];
   for (const standing of standings) {
     const { row, text } = fleetEntry(standing);
-    if (!isWanted(standing, row, text)) continue;
+    if (!matches(standing, text)) continue;
+    const missed = FACETS.filter((name) => !isChosen[name](row));
+    const hasState = state.length === 0 || state.includes(row.state);
+    if (hasState && facets === true) values.add(row, missed);
+    if (missed.length > 0) continue;
     counts[row.state] += 1;
-    if (state !== undefined && state.length > 0 && !state.includes(row.state)) continue;
-    values?.add(row);
-    found.push({ standing, row, text });
+    if (hasState) found.push({ standing, row, text });
   }
   const page: PageQuery = cursor === undefined ? { limit } : { limit, cursor };
   return {
     ...pageInOrder('applications', found, ORDERS[sort], page),
     total: found.length,
     counts,
-    ...(values === undefined ? {} : { facets: values.facets() }),
+    ...(facets === true ? { facets: values.facets() } : {}),
   };
 }
 
-/** Returns a predicate for everything in a query but the state. */
-function matcherOf({ search = '', team, region, platform, condition, label }: FleetQuery) {
+/** Returns a predicate for the search, the conditions and the labels of a query. */
+function matcherOf({ search = '', condition = [], label = [] }: FleetQuery) {
   const terms = search.toLowerCase().split(/\s+/).filter(Boolean);
-  const teams = setOf(team);
-  const regions = setOf(region);
-  const platforms = setOf(platform);
-  const hasFilter = (condition?.length ?? 0) + (label?.length ?? 0) > 0;
+  const hasFilter = condition.length + label.length > 0;
   const matches = filterOf(condition, label);
-  return ({ status }: Standing, row: ApplicationRow, text: string): boolean =>
-    (teams === undefined || (row.team !== null && teams.has(row.team))) &&
-    (regions?.has(row.region) ?? true) &&
-    (platforms?.has(row.platform) ?? true) &&
-    terms.every((term) => text.includes(term)) &&
-    (!hasFilter || matches(status));
+  return ({ status }: Standing, text: string): boolean =>
+    terms.every((term) => text.includes(term)) && (!hasFilter || matches(status));
 }
 
-function setOf(values: readonly string[] = []): ReadonlySet<string> | undefined {
-  return values.length === 0 ? undefined : new Set(values);
+const FACETS = ['platform', 'team', 'region'] as const;
+type Facet = (typeof FACETS)[number];
+
+/** Returns a predicate for each filter that has values to choose from. */
+function choosers(query: FleetQuery): Readonly<Record<Facet, (row: ApplicationRow) => boolean>> {
+  const chooser = (name: Facet) => {
+    const wanted = query[name] ?? [];
+    if (wanted.length === 0) return () => true;
+    const values = new Set<string | null>(wanted);
+    return (row: ApplicationRow) => values.has(row[name]);
+  };
+  return { platform: chooser('platform'), team: chooser('team'), region: chooser('region') };
 }
 
 const SEVERITIES = new Map(FLEET_STATES.map((state, at) => [state, at]));
@@ -110,23 +111,27 @@ const ORDERS = Object.fromEntries(
 
 const FACET_VALUES_MAX = 50;
 
-/** Counts the values of the filters. */
+/** Counts the values of the filters. The values of a filter are those that could be chosen in place of the present one. */
 function createFacets() {
-  const platform = new Map<string, number>();
-  const team = new Map<string, number>();
-  const region = new Map<string, number>();
-  const count = (map: Map<string, number>, value: string): void => void map.set(value, (map.get(value) ?? 0) + 1);
-  const listed = (map: ReadonlyMap<string, number>) =>
-    [...map]
+  const counted: Readonly<Record<Facet, Map<string, number>>> = {
+    platform: new Map(),
+    team: new Map(),
+    region: new Map(),
+  };
+  const listed = (name: Facet) =>
+    [...counted[name]]
       .map(([value, number]) => ({ value, count: number }))
       .sort((left, right) => right.count - left.count || compareText(left.value, right.value))
       .slice(0, FACET_VALUES_MAX);
   return {
-    add: (row: ApplicationRow): void => {
-      count(platform, row.platform);
-      count(region, row.region);
-      if (row.team !== null) count(team, row.team);
+    /** @param missed the filters that the row does not match. */
+    add: (row: ApplicationRow, missed: readonly Facet[]): void => {
+      for (const name of FACETS) {
+        const value = row[name];
+        const isMissed = missed.length > 1 || (missed.length === 1 && missed[0] !== name);
+        if (value !== null && !isMissed) counted[name].set(value, (counted[name].get(value) ?? 0) + 1);
+      }
     },
-    facets: (): FleetFacets => ({ platform: listed(platform), team: listed(team), region: listed(region) }),
+    facets: (): FleetFacets => ({ platform: listed('platform'), team: listed('team'), region: listed('region') }),
   };
 }

@@ -1,14 +1,16 @@
 import type { Standing } from '../controller/api.ts';
-import type { AttentionItem, AttentionKind } from '../model/fleet.ts';
+import type { AttentionKind } from '../model/fleet-words.ts';
+import type { AttentionItem } from '../model/fleet.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Doubt } from '../model/manual.ts';
 import type { Hold } from '../model/plan.ts';
 import type { ApplicationStatus, Condition, OrphanStatus, SourceStatus } from '../model/status.ts';
 import { formatDuration } from '../model/duration.ts';
+import { shortRevision } from '../model/revision.ts';
 import { compareText } from '../model/text.ts';
 import type { EpochMs } from '../model/time.ts';
 import { orphanRemedy } from '../plan/orphans.ts';
-import { someOf } from '../plan/words.ts';
+import { amount, someOf } from '../plan/words.ts';
 import { conditionOf } from './answered.ts';
 
 /** Everything that may require manual action, as far as a caller may see it. */
@@ -43,11 +45,21 @@ function item(kind: AttentionKind, name: string, facts: Facts): AttentionItem {
   return { key: `${kind} ${name}`, kind, application: null, resource: null, scope: null, command: null, ...facts };
 }
 
-function sourceItems({ name, error, problems }: SourceStatus): readonly AttentionItem[] {
+function sourceItems(source: SourceStatus): readonly AttentionItem[] {
+  const { name, error, problems } = source;
   if (error === null) return [];
   const { code, message, remedy, atMs } = error;
-  const places = problems === undefined ? {} : { problems };
-  return [item('source', name, { sinceMs: atMs, code, message, remedy, command: 'portolan validate', ...places })];
+  const facts = { sinceMs: atMs, code, remedy, command: 'portolan validate' };
+  if (problems === undefined) return [item('source', name, { ...facts, message })];
+  return [item('source', name, { ...facts, message: rejectionText(source, problems.length), problems })];
+}
+
+/** Returns what happened to a revision with faults. Their places follow it. */
+function rejectionText({ observedRevision, acceptedRevision }: SourceStatus, count: number): string {
+  const rejected = `${shortRevision(observedRevision ?? 'The last revision')} was rejected because of ${amount(count, 'error')}`;
+  return acceptedRevision === null
+    ? `${rejected}. No revision was accepted before, so nothing is applied.`
+    : `${rejected}. Still running ${shortRevision(acceptedRevision)}.`;
 }
 
 function applicationItems({ status, kept }: Standing, doubts: readonly Doubt[], nowMs: EpochMs): AttentionItem[] {

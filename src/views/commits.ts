@@ -7,7 +7,7 @@ import type { EpochMs } from '../model/time.ts';
 import { cut } from '../plan/words.ts';
 import type { CommitFacts } from '../source/feed.ts';
 import { conditionOf } from './answered.ts';
-import { fleetState, reasonOf, sinceOf } from './fleet.ts';
+import { decidedStatus, fleetState, reasonOf, sinceOf } from './fleet.ts';
 
 /** The commits and the applications that they changed, as far as a caller may see them. */
 export interface CommitWorld {
@@ -55,7 +55,7 @@ const LISTED_MAX = 100;
 /** Returns a commit that was read, with the applications that it changed. */
 export function commitDetails(record: CommitRecord, world: CommitWorld): CommitDetails {
   const tally = talliesOf(world.standings).get(record.revision) ?? NO_TALLY;
-  const waiting = tally.waiting.map(({ status, kept }) => waitingOf(status, kept));
+  const waiting = tally.waiting.map(({ status, kept }) => waitingOf(decidedStatus(status, kept), kept));
   return {
     ...summaryOf(record, world, tally),
     problems: record.problems,

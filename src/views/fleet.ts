@@ -1,6 +1,7 @@
 import { pauseMessage } from '../controller/conditions.ts';
 import type { Standing } from '../controller/api.ts';
-import type { ApplicationRow, FleetState } from '../model/fleet.ts';
+import type { FleetState } from '../model/fleet-words.ts';
+import type { ApplicationRow } from '../model/fleet.ts';
 import { parseScopeKey } from '../model/ids.ts';
 import type { ApplicationStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -29,7 +30,14 @@ export function fleetEntry({ status, kept }: Standing): FleetEntry {
   return entry;
 }
 
-function rowOf(status: ApplicationStatus, { lastChange }: Standing['kept']): ApplicationRow {
+/** Returns the status with a decision of an operator that no pass has seen yet. */
+export function decidedStatus(status: ApplicationStatus, { suspended }: Standing['kept']): ApplicationStatus {
+  if ((status.pause?.type === 'suspended') === (suspended !== null)) return status;
+  return { ...status, pause: suspended === null ? null : { type: 'suspended', ...suspended } };
+}
+
+function rowOf(seen: ApplicationStatus, kept: Standing['kept']): ApplicationRow {
+  const status = decidedStatus(seen, kept);
   const { id, scope, platform, region, labels, resources } = status;
   const state = fleetState(status);
   return {
@@ -44,7 +52,7 @@ function rowOf(status: ApplicationStatus, { lastChange }: Standing['kept']): App
     reason: cut(reasonOf(status, state), REASON_LENGTH_MAX),
     health: conditionOf(status, 'Healthy')?.status ?? 'Unknown',
     revision: status.lastAppliedRevision,
-    change: lastChange,
+    change: kept.lastChange,
     resources: {
       total: resources.length,
       notReady: resources.filter((resource) => conditionOf(resource, 'Ready')?.status !== 'True').length,

@@ -258,11 +258,13 @@ function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
 }
 
 /** Returns the summary. It counts applications that a user suspended, and resources suspended by their annotation. */
-function controllerSummary({ controller: { counts }, resources, orphans }: ControllerReport): string {
+function controllerSummary({ controller: { counts }, applications, resources, orphans }: ControllerReport): string {
   const suspended = resources.filter(({ mode }) => mode === 'suspend').length;
   const notReady = resources.length - suspended;
   return [
-    amount(counts.applications, 'application'),
+    ...(applications.length < counts.applications
+      ? [`${amount(applications.length, 'application')} shown of ${counts.applications}`]
+      : [amount(counts.applications, 'application')]),
     `${counts.ready} ready`,
     ...(['drifted', 'held', 'failing', 'suspended'] as const).flatMap((name) =>
       counts[name] > 0 ? [`${counts[name]} ${name}`] : [],

@@ -41,6 +41,8 @@ const drift = { sinceMs: NOW - 9000, changes: [] };
 /** One application in each state. */
 function fleet(): HandMadeController {
   const api = new HandMadeController();
+  const suspended = { by: 'ops', reason: 'a move', sinceMs: NOW - 7000 };
+  api.kept.set('Application/asleep', { ...nothingKept, suspended });
   const drifted = application('drifted', { conditions: [condition('Ready', 'False', 'Pending')] });
   api.list = [
     application('calm', { labels: { owner: 'Platform' } }),
@@ -57,7 +59,7 @@ function fleet(): HandMadeController {
     }),
     application('asleep', {
       conditions: [condition('Ready', 'True', 'InSync')],
-      pause: { type: 'suspended', by: 'ops', reason: 'a move', sinceMs: NOW - 7000 },
+      pause: { type: 'suspended', ...suspended },
     }),
     application('sick', {
       conditions: [condition('Ready', 'True', 'InSync'), condition('Healthy', 'False', 'NotRunning')],
@@ -119,6 +121,10 @@ test('search, filters and facets meet on the server; counts leave only the state
       { value: 'team-b', count: 1 },
     ],
   });
+  // The other teams can be chosen in place of the present one.
+  const { facets } = await ask('team=team-b&facets=true');
+  expect(facets?.['team']?.map(({ value, count }) => `${value} ${count}`)).toEqual(['team-a 6', 'team-b 1']);
+  expect(facets?.['region']).toEqual([{ value: 'region-2', count: 1 }]);
 });
 
 test('pages follow each other in every order, and keep their place while applications come, go and change', async () => {
@@ -229,7 +235,7 @@ test('everything that requires manual action is listed, the oldest first, with i
   ];
   api.kept.set('Application/asleep', {
     ...nothingKept,
-    suspended: { by: 'ops', reason: 'a move', sinceMs: NOW - 7000 },
+    ...api.kept.get('Application/asleep'),
     remindedMs: NOW,
   });
   api.orphaned = [

@@ -8,7 +8,7 @@ import { requiredServer, type ServerFlags } from './options.ts';
 import { type ServerSentEvent, serverSentEvents } from '../../runtime/server-sent.ts';
 
 /** Parameters of a query. Several values of one name become several parameters. */
-type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
+export type Query = Readonly<Record<string, string | number | readonly string[] | undefined>>;
 
 /** Sends requests to a running controller. Every failure is a PortolanError with a remedy. */
 export interface ServerClient {

@@ -1,7 +1,9 @@
-import { FLEET_STATES, type AttentionItem, type CommitSummary, type FleetCounts } from '../../model/fleet.ts';
+import type { AttentionItem, CommitSummary, FleetCounts } from '../../model/fleet.ts';
+import { FLEET_STATES } from '../../model/fleet-words.ts';
 import { shortRevision } from '../../model/revision.ts';
 import { read } from '../api.ts';
 import { useData } from '../data.ts';
+import { authorName } from '../parts/author.ts';
 import { ATTENTION, COMMITS, StateBadge, STATES } from '../parts/fleet-words.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { applicationAddress, Link } from '../parts/link.tsx';
@@ -166,9 +168,4 @@ function CommitRow({ commit }: { readonly commit: CommitSummary }) {
       </div>
     </li>
   );
-}
-
-/** Returns the name without the address: `Ann Berg <ann@example.com>` → `Ann Berg`. */
-function authorName(author: string): string {
-  return author.replace(/ *<[^<>]*>$/, '') || author;
 }

@@ -17,18 +17,19 @@ interface SteadyRows<Row> {
  * Keeps rows from moving under a pointer: they come, go and change their order only while the pointer and the focus are elsewhere
  * and the top of the list is in sight. Otherwise the change waits behind a button. Values in the rows always change at once.
  * @param holds always lets changes wait, for example while a list is paused.
+ * @param list identifies the list: the rows of another one show at once.
  */
 export function useNewRows<Row>(
   all: readonly Row[],
   keyOf: (row: Row) => string,
-  { holds = false }: { readonly holds?: boolean } = {},
+  { holds = false, list: name = '' }: { readonly holds?: boolean; readonly list?: string } = {},
 ): SteadyRows<Row> {
   const list = useRef<HTMLElement | null>(null);
-  const [shown, setShown] = useState<readonly Row[]>(all);
-  const isSame = sameKeys(shown, all, keyOf);
+  const [{ rows: shown, name: shownName }, setShown] = useState({ rows: all, name });
+  const isSame = shownName !== name || sameKeys(shown, all, keyOf);
   const waits = !isSame && shown.length > 0 && (holds || isInUse(list.current));
   useEffect(() => {
-    if (!waits && shown !== all) setShown(all);
+    if (!waits && (shown !== all || shownName !== name)) setShown({ rows: all, name });
   });
   const newest = new Map(all.map((row) => [keyOf(row), row]));
   const known = new Set(shown.map(keyOf));
@@ -36,7 +37,7 @@ export function useNewRows<Row>(
     rows: waits ? shown.map((row) => newest.get(keyOf(row)) ?? row) : all,
     waiting: waits ? all.filter((row) => !known.has(keyOf(row))).length : 0,
     isBehind: waits,
-    showAll: () => setShown(all),
+    showAll: () => setShown({ rows: all, name }),
     listRef: (element) => {
       list.current = element;
     },

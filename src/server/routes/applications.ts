@@ -1,4 +1,5 @@
-import { type ApplicationRow, FLEET_STATES, fleetMembers } from '../../model/fleet.ts';
+import { FLEET_STATES } from '../../model/fleet-words.ts';
+import { type ApplicationRow, fleetMembers } from '../../model/fleet.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ApplicationDetails, ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
 import { pageSchema, ref } from '../../model/schema-words.ts';

@@ -1,4 +1,5 @@
-import { ATTENTION_KINDS, type AttentionKind, attentionMembers } from '../../model/fleet.ts';
+import { ATTENTION_KINDS, type AttentionKind } from '../../model/fleet-words.ts';
+import { attentionMembers } from '../../model/fleet.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { Doubt } from '../../model/manual.ts';
 import { pageSchema } from '../../model/schema-words.ts';

@@ -1,15 +1,18 @@
 import type { Command } from '@commander-js/extra-typings';
 import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { boundPlatforms } from '../../../ledger/binding.ts';
+import type { ApplicationSummary, OrphanStatus, ResourceStatus } from '../../../model/status.ts';
 import { safeLine } from '../../../model/text.ts';
 import { conditionOf } from '../../../views/answered.ts';
 import { type ControllerReport, statusOfController, statusOfSurvey, type StatusView } from '../../../views/status.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
+import type { Query } from '../../server/client.ts';
 import { planExitCode } from '../../session/plan-view.ts';
 import { type Session, surveyAll, withSession } from '../../session/session.ts';
 import { count, textOfLines, wrap } from '../../terminal/text.ts';
 import { intervalOf, watch, watchOption } from '../watch.ts';
+import { addFilterOptions, filterQuery } from './filters.ts';
 import { type Reader, readerOf, remedyLines, statusTable } from './table.ts';
 import { addViewedOptions, addViewOptions } from '../../session/planning-options.ts';
 
@@ -17,7 +20,7 @@ const WATCH_MS = 10_000;
 const SERVER_WATCH_MS = 2_000;
 
 const parameters = (command: Command) =>
-  addViewOptions(addViewedOptions(command).addOption(watchOption('10s, with --server 2s')));
+  addViewOptions(addFilterOptions(addViewedOptions(command)).addOption(watchOption('10s, with --server 2s')));
 
 type StatusOptions = OptionsOf<typeof parameters>;
 
@@ -35,10 +38,12 @@ Examples:
   portolan status -f manifests/
   portolan status -f manifests/ --watch 30s
   portolan status --server http://127.0.0.1:7780 --watch     # of a running controller
+  portolan status --state failing --state held --team shop   # only these, with PORTOLAN_SERVER set
   portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`,
   parameters,
   run(surroundings, options) {
-    if (options.server !== undefined) return statusOfServer(options, surroundings);
+    const filters = filterQuery(options);
+    if (options.server !== undefined) return statusOfServer(options, filters, surroundings);
     const intervalMs = intervalOf(options.watch, WATCH_MS);
     return withSession(options, surroundings, true, (session) => {
       const observe = () => (intervalMs === undefined ? observeOnce(session) : reobserve(session));
@@ -70,16 +75,25 @@ async function reobserve(session: Session): Promise<ObservedStatus> {
 }
 
 /** Shows the status that a running controller reports. The HTTP client is loaded only for this. */
-async function statusOfServer(options: StatusOptions, surroundings: Surroundings): Promise<ExitCode> {
+async function statusOfServer(
+  options: StatusOptions,
+  filters: Query | undefined,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
   const { openServer } = await import('../../server/client.ts');
   const server = openServer(options, surroundings);
   const observe = async (): Promise<ObservedStatus> => {
     const controller = (await server.get('status', 'phase')) as ControllerReport['controller'];
-    const applications = await Array.fromAsync(server.list('applications'));
-    const resources = await Array.fromAsync(server.list('resources', { condition: 'Ready!=True' }));
-    // A server of an older version has no such list.
-    const orphans = controller.orphans > 0 ? await Array.fromAsync(server.list('orphans')) : [];
-    const report = { controller, applications, resources, orphans } as ControllerReport;
+    const applications = (await Array.fromAsync(server.list('applications', filters))) as ApplicationSummary[];
+    const ids = new Set(applications.map(({ id }) => id));
+    const notReady = (await Array.fromAsync(
+      server.list('resources', { condition: 'Ready!=True' }),
+    )) as ResourceStatus[];
+    const resources = notReady.filter(({ application }) => ids.has(application));
+    // A server of an older version has no such list. Orphans belong to no application, so no filter matches them.
+    const isAsked = controller.orphans > 0 && filters === undefined;
+    const orphans = (isAsked ? await Array.fromAsync(server.list('orphans')) : []) as OrphanStatus[];
+    const report: ControllerReport = { controller, applications, resources, orphans };
     return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report) };
   };
   return show(observe, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);

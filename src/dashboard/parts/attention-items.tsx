@@ -1,0 +1,71 @@
+import type { AttentionItem } from '../../model/fleet.ts';
+import { Copyable } from './copy.tsx';
+import { ATTENTION, StateBadge } from './fleet-words.tsx';
+import { applicationAddress, Link } from './link.tsx';
+import { ProblemPlaces } from './problem-places.tsx';
+import { exactTime, Time } from './time.tsx';
+
+/** Returns the address where an item can be dealt with; undefined: there is none. */
+function placeOf({ kind, application, resource }: AttentionItem): string | undefined {
+  if (application === null) return undefined;
+  const address = applicationAddress(application);
+  if (kind === 'approval') return `${address}/plan`;
+  return resource === null ? address : `${address}?resource=${encodeURIComponent(resource)}`;
+}
+
+/** One thing that requires manual action, with its remedy. */
+export function AttentionEntry({ item }: { readonly item: AttentionItem }) {
+  const { kind, sinceMs, application, resource, scope, message, remedy, command, problems = [], doubt, code } = item;
+  const place = placeOf(item);
+  const about = resource ?? application ?? scope ?? 'Source';
+  return (
+    <>
+      <div class="entry-head">
+        <StateBadge of={ATTENTION[kind]} />
+        <h2>{place === undefined ? about : <Link to={place}>{about}</Link>}</h2>
+        {resource === null || application === null ? null : (
+          <span class="faint">
+            of <Link to={applicationAddress(application)}>{application}</Link>
+          </span>
+        )}
+        <span class="entry-time">
+          <Time at={sinceMs} />
+        </span>
+      </div>
+      <p>{message}</p>
+      {problems.length === 0 ? null : <ProblemPlaces problems={problems} />}
+      {doubt === undefined ? null : (
+        <dl class="facts">
+          <div>
+            <dt>Request</dt>
+            <dd>
+              {doubt.summary} <span class="code">{doubt.operation}</span>
+            </dd>
+          </div>
+          <div>
+            <dt>Sent</dt>
+            <dd>{exactTime(doubt.sentMs)}</dd>
+          </div>
+          <div>
+            <dt>Answer</dt>
+            <dd>{doubt.answer ?? 'none'}</dd>
+          </div>
+          <div>
+            <dt>Evidence</dt>
+            <dd>{doubt.evidence ?? 'not observed since'}</dd>
+          </div>
+        </dl>
+      )}
+      <p class="remedy">{remedy}</p>
+      <div class="entry-actions">
+        {kind === 'approval' && place !== undefined ? (
+          <Link to={place} class="button primary">
+            View the plan
+          </Link>
+        ) : null}
+        {command === null ? null : <Copyable text={command} what="the command" />}
+        <span class="code">{code}</span>
+      </div>
+    </>
+  );
+}
