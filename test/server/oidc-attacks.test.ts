@@ -38,6 +38,14 @@ describe('attacks on a sign-in', () => {
     expect(problemIn(await comeBack(address, cookie))).toBe(code);
   });
 
+  test('an ID token that another key has signed is refused', async () => {
+    const serving = await scene();
+    serving.provider.hasForeignKeys = true;
+    const { location, cookie } = await begin(serving);
+    expect(problemIn(await comeBack(await throughProvider(location, serving.provider), cookie))).toBe('oidc-refused');
+    expect(serving.provider.requests).toContain('GET /jwks');
+  });
+
   test('a parameter that occurs twice is refused, and unknown ones are ignored', async () => {
     const serving = await scene();
     const { location, cookie } = await begin(serving);

@@ -13,7 +13,9 @@ export interface OpenIdProvider {
   readonly issuer: string;
   /** Who signs in next, and what that person answers: `ask` shows a page with buttons. */
   next: { readonly user: string; readonly answer: 'allow' | 'deny' | 'ask' };
-  /** Requests of clients, `POST /token`, in their order. */
+  /** The keys that it publishes are not those with which it signs, as if another server had made its ID tokens. */
+  hasForeignKeys: boolean;
+  /** Requests, such as `POST /token`, in their order. */
   readonly requests: string[];
   close(): Promise<void>;
 }
@@ -43,6 +45,7 @@ export async function startOpenIdProvider(options: ProviderOptions): Promise<Ope
   const started: OpenIdProvider = {
     issuer,
     next: { user: Object.keys(people)[0] ?? '', answer: 'allow' },
+    hasForeignKeys: false,
     requests: [],
     close: () =>
       new Promise((resolve) => {
@@ -54,14 +57,21 @@ export async function startOpenIdProvider(options: ProviderOptions): Promise<Ope
   handler.handle = (request, response) => {
     const path = new URL(request.url ?? '/', issuer).pathname;
     started.requests.push(`${request.method} ${path}`);
-    if (path.startsWith('/interaction/')) void interact(provider, started, request, response);
+    if (path === '/jwks' && started.hasForeignKeys) {
+      const { d: _, ...publicKey } = signingKey();
+      response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ keys: [publicKey] }));
+    } else if (path.startsWith('/interaction/')) void interact(provider, started, request, response);
     else void rest(request, response);
   };
   return started;
 }
 
-function configurationOf({ redirectUris, signedOutUris = [], people, configuration }: ProviderOptions): Configuration {
+function signingKey() {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  return { ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig', kid: 'test' };
+}
+
+function configurationOf({ redirectUris, signedOutUris = [], people, configuration }: ProviderOptions): Configuration {
   return {
     clients: [
       {
@@ -72,7 +82,7 @@ function configurationOf({ redirectUris, signedOutUris = [], people, configurati
         id_token_signed_response_alg: 'ES256',
       },
     ],
-    jwks: { keys: [{ ...privateKey.export({ format: 'jwk' }), alg: 'ES256', use: 'sig', kid: 'test' }] },
+    jwks: { keys: [signingKey()] },
     cookies: { keys: ['a key of a test'] },
     claims: { email: ['email', 'email_verified'], groups: ['groups'], profile: ['name'] },
     scopes: ['openid', 'profile', 'email', 'groups'],

@@ -3,7 +3,6 @@ import type { OidcSettings } from '../../configuration/settings/sign-in-spec.ts'
 import { isLoopback } from '../../configuration/addresses.ts';
 import { OutboundError } from '../../controller/outbound.ts';
 import { ONE_LINE_PATTERN } from '../../kinds/schema.ts';
-import { PortolanError } from '../../model/errors.ts';
 import type { Secret } from '../../model/secret.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
@@ -195,9 +194,12 @@ async function asRefusal<Result>({ onFailure }: ProviderOptions, run: () => Prom
   }
 }
 
+/** Errors of our own about an answer; with any other one, there was no answer. */
+const ABOUT_ANSWERS: ReadonlySet<string> = new Set(['EFORBIDDEN', 'ETOOLARGE', 'NO_ID_TOKEN']);
+
 function codeOf(error: unknown): SignInCode {
-  if (causeOf(error, (cause) => cause instanceof OutboundError || cause instanceof PortolanError) !== undefined)
-    return 'oidc-unreachable';
+  const isLost = (cause: Error): boolean => cause instanceof OutboundError && !ABOUT_ANSWERS.has(cause.code);
+  if (causeOf(error, isLost) !== undefined) return 'oidc-unreachable';
   const { error: said, status = 0 } = error as { readonly error?: unknown; readonly status?: number };
   if (said === 'access_denied') return 'oidc-denied';
   if (said === 'temporarily_unavailable' || said === 'server_error' || status >= 500) return 'oidc-unreachable';

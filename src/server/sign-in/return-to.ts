@@ -7,7 +7,7 @@ const NOT_PAGES = /^\/(?:api|auth|webhooks|metrics|healthz|readyz|assets|sign-in
  * @param text from a browser; anything but a path of this origin becomes `/`, so that no user is sent to another site.
  */
 export function returnPath(text: unknown): string {
-  if (typeof text !== 'string' || text.length > LENGTH_MAX || !/^\/(?![/\\])[\u0021-\u005b\u005d-\u007e]*$/.test(text))
+  if (typeof text !== 'string' || text.length > LENGTH_MAX || !/^\/[\u0021-\u005b\u005d-\u007e]*$/.test(text))
     return '/';
   const url = URL.parse(text, 'http://portolan.invalid');
   if (url === null || url.origin !== 'http://portolan.invalid' || url.pathname.startsWith('//')) return '/';
