@@ -233,3 +233,25 @@ test('settings are in force without any file, for every command that reads a con
   expect(run).toMatchObject({ code: 5, out: '' });
   expect(run.err).toContain('127.0.0.1:1');
 });
+
+test('the roles of tokens, users and groups are shown together, with their applications', async () => {
+  const server = `  server:
+    publicUrl: https://portolan.example.com
+    oidc: { issuer: "https://login.example.com", clientId: portolan }
+    tokens:
+      - { name: ci, role: viewer, value: { env: CI_TOKEN } }
+      - { name: team-a, value: { env: TEAM_A } }
+    roles:
+      - { role: operator, tokens: [team-a], groups: [staff], applications: ["default/team-a/*/*", "*/team-b/region-1/7"] }
+      - { role: admin, users: [alice@example.com] }
+`;
+  const { out, err, code } = await config(['--changed'], {}, CONFIGURATION + server);
+  expect(code, err).toBe(0);
+  expect(out.slice(out.indexOf('CALLER'))).toBe(`CALLER                   ROLE       APPLICATIONS
+token ci                 viewer     everything
+token team-a             operator   default/team-a/*/* */team-b/region-1/7
+group staff              operator   default/team-a/*/* */team-b/region-1/7
+user alice@example.com   admin      everything
+`);
+  expect((await config(['--changed'])).out).not.toContain('CALLER');
+});

@@ -91,6 +91,41 @@ test.for([
     'spec.server.sessions.idle',
   ],
   ['an endless session', '{ sessions: { lifetime: 721h } }', 'schema/duration', 'spec.server.sessions.lifetime'],
+  [
+    'a role for a token that does not exist',
+    '{ tokens: [{ name: a, value: { env: A } }], roles: [{ role: viewer, tokens: [a, b] }] }',
+    'settings/unknown-token',
+    'spec.server.roles[0].tokens[1]',
+  ],
+  [
+    'a role for users without a provider',
+    '{ roles: [{ role: viewer, users: [ann] }] }',
+    'settings/binding-without-provider',
+    'spec.server.roles[0].users',
+  ],
+  ['a role for no caller', '{ roles: [{ role: viewer }] }', 'settings/empty-binding', 'spec.server.roles[0]'],
+  ...[
+    'team-a/*/*',
+    'default/team-a/region-1/shop',
+    'default/team-a/region-1/0',
+    'default/team a/*/*',
+    'default//*/*',
+    'a/b/c/d/1',
+  ].map(
+    (pattern) =>
+      [
+        `the pattern ${pattern}`,
+        `{ tokens: [{ name: a, value: { env: A } }], roles: [{ role: viewer, tokens: [a], applications: ["*/*/*/*", "${pattern}"] }] }`,
+        'schema/pattern',
+        'spec.server.roles[0].applications[1]',
+      ] as const,
+  ),
+  [
+    'a pattern of a platform that does not exist',
+    '{ tokens: [{ name: a, value: { env: A } }], roles: [{ role: viewer, tokens: [a], applications: ["*/*/*/*", "other/*/*/*"] }] }',
+    'settings/binding-platform',
+    'spec.server.roles[0].applications[1]',
+  ],
   ['half of TLS', '{ tls: { certFile: /c } }', 'schema/missing-field', 'spec.server.tls'],
 ] as const)('%s is refused', ([, server, code, path]) => {
   expect(load(server).problems.map((problem) => [problem.code, problem.path])).toEqual([[code, path]]);

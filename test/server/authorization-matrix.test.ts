@@ -81,11 +81,17 @@ const APPLICATIONS = [
   ofTeam('ghost', null, 2),
 ];
 
-/** The applications that a binding covers: everything, the shop, or all but the shop. */
+/**
+ * The applications that a binding covers: everything, the shop, all but the shop; or all but the shop, beside another binding
+ * as a viewer of the shop.
+ */
+const OUT = ['default/team-b/*/*', '*/team-a/region-2/*', 'other/*/*/*', 'default/team-a/region-1/11'];
+const IN = [SHOP, 'default/team-a/region-1/77'];
 const SCOPES = {
   all: undefined,
-  in: [SHOP, 'default/team-a/region-1/77'],
-  out: ['default/team-b/*/*', '*/team-a/region-2/*', 'other/*/*/*', 'default/team-a/region-1/11'],
+  in: IN,
+  out: OUT,
+  elsewhere: OUT,
 } as const;
 type ScopeName = keyof typeof SCOPES;
 
@@ -171,15 +177,18 @@ describe('every route, for every role, in and out of scope, as a token, a user a
           name: nameOf(who),
           value: { env: nameOf(who) },
         })),
-        roles: WHO.map((who) => {
+        roles: WHO.flatMap((who) => {
           const { role, scope, via } = who;
-          return {
+          const binding = {
             role,
             tokens: via === 'token' ? [nameOf(who)] : [],
             users: via === 'user' ? [loginOf(who)] : [],
             groups: via === 'group' ? [nameOf(who)] : [],
             ...(SCOPES[scope] === undefined ? {} : { applications: SCOPES[scope] }),
           };
+          return scope === 'elsewhere'
+            ? [binding, { ...binding, role: 'viewer' as const, applications: IN }]
+            : [binding];
         }),
       },
       secrets: Object.fromEntries(WHO.map((who) => [nameOf(who), tokenOf(who)])),
@@ -209,7 +218,8 @@ describe('every route, for every role, in and out of scope, as a token, a user a
         const before = api.asked.length;
         const answer = await send(serving, route, headers);
         const has = permission === 'caller' || MAY[who.role].includes(permission as Permission);
-        if (!has || (reach === 'all' && who.scope !== 'all')) {
+        const isElsewhere = who.scope === 'elsewhere' && permission !== 'viewer';
+        if (!has || (reach === 'all' && who.scope !== 'all') || (reach === 'one' && isElsewhere)) {
           expect(answer.status, what).toBe(403);
           expect(JSON.parse(answer.text), what).toMatchObject({ code: 'server/wrong-role' });
           expect(api.asked.slice(before), what).toEqual([]);
@@ -223,7 +233,10 @@ describe('every route, for every role, in and out of scope, as a token, a user a
           Object.assign(api, { list, orphaned });
           expect(answer, what).toEqual(unknown);
           expect([404, 409], what).toContain(answer.status);
-        } else expect([200, 202], `${what}: ${answer.text}`).toContain(answer.status);
+        } else {
+          expect([200, 202], `${what}: ${answer.text}`).toContain(answer.status);
+          if (who.scope === 'out' || isElsewhere) expect(api.asked.slice(before).join(), what).not.toContain('/shop');
+        }
       }
     },
   );

@@ -11,6 +11,7 @@ import { writeJson } from '../../terminal/terminal.ts';
 import { count, shortOnTerminal } from '../../terminal/text.ts';
 import { nearest } from '../../../manifest/suggest.ts';
 import { allVariables, OTHER_VARIABLES, unexplainedVariables } from '../../session/unknown-variables.ts';
+import { type Binding, bindingsOf } from './bindings.ts';
 import { type FlagInForce, flagsInForce } from './flags.ts';
 import { PortolanError } from '../../../model/errors.ts';
 import { unreachable } from '../../../model/unreachable.ts';
@@ -56,7 +57,11 @@ A flag of a command (--max-share of plan, --listen of run) takes precedence over
     if (options.output === 'json') {
       const shownSettings = shown.map((setting) => settingJson(setting, surroundings));
       writeJson({ file: operator.file ?? null, settings: shownSettings, flags }, terminal);
-    } else terminal.out.write(text(shown, flags, options.variables === true, surroundings));
+    } else {
+      terminal.out.write(text(shown, flags, options.variables === true, surroundings));
+      const bindings = bindingsOf(operator.configuration.settings.server);
+      if (bindings.length > 0) terminal.out.write(`\n${bindingsText(bindings, surroundings)}`);
+    }
     if (operator.file === undefined)
       terminal.err.write(`note: there is no configuration (${DEFAULT_CONFIGURATION} here, or --config FILE)\n`);
     const referred = settings.flatMap(({ name, schema, value }) =>
@@ -97,6 +102,12 @@ function text(
   ]);
   const total = `${count(settings.length, 'setting')}, ${count(flags.length, 'flag')}\n`;
   return [...table('setting', settingRows), ...table('flag', flagRows), total].join('\n');
+}
+
+/** Returns the roles of callers as a table, because their settings are lists within lists. */
+function bindingsText(bindings: readonly Binding[], { terminal }: Surroundings): string {
+  const rows = bindings.map(({ role, caller, applications }) => [safeLine(caller), role, safeLine(applications)]);
+  return renderTable(['caller', 'role', 'applications'], rows, terminal.out);
 }
 
 function settingJson(setting: SettingInForce, surroundings: Surroundings): object {
