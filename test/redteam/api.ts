@@ -9,7 +9,7 @@ import { projectRoot, startProgram } from '../cli/running.ts';
 import { until, FILES } from '../processes/place.ts';
 import { repository, temporaryFolder } from '../source/repositories.ts';
 import { PUBLIC_URL } from './browser-requests.ts';
-import type { Secrets } from './draft.ts';
+import { HOLDERS, type Secrets } from './draft.ts';
 
 /** Every secret of the daemon under attack: none of them may be in an answer, or in its log. */
 export const SECRETS: Secrets & { readonly platform: string; readonly oidc: string } = {
@@ -17,6 +17,7 @@ export const SECRETS: Secrets & { readonly platform: string; readonly oidc: stri
     viewer: 'canary-viewer-4f1c9a7e2b8d',
     operator: 'canary-operator-93d0e6b5a1c7',
     admin: 'canary-admin-7b2e8f4d6c09',
+    outsider: 'canary-outsider-2c9f7a1e8d46',
   },
   webhook: 'canary-webhook-5e8a1d3f7c2b',
   oidc: 'canary-oidc-8b5d0c2e7a94',
@@ -38,9 +39,13 @@ spec:
     publicUrl: ${PUBLIC_URL}
     oidc: { issuer: "http://127.0.0.1:9", clientId: portolan, clientSecret: { env: OIDC_SECRET } }
     tokens:
-${Object.keys(SECRETS.tokens)
-  .map((role) => `      - { name: my-${role}, role: ${role}, value: { env: TOKEN_${role.toUpperCase()} } }`)
+${Object.entries(HOLDERS)
+  .map(([name, role]) => {
+    const own = name === 'outsider' ? '' : ` role: ${role},`;
+    return `      - { name: my-${name},${own} value: { env: TOKEN_${name.toUpperCase()} } }`;
+  })
   .join('\n')}
+    roles: [ { role: ${HOLDERS.outsider}, tokens: [ my-outsider ], applications: [ "*/no-such-team/*/*", "other-*/*/*/*" ] } ]
     webhooks:
 ${['github', 'gitlab', 'gitea', 'generic'].map((type) => `      - { name: my-${type}, type: ${type}, secret: { env: WEBHOOK } }`).join('\n')}
 `;
@@ -61,6 +66,7 @@ export async function daemonUnderAttack(nodeOptions: readonly string[] = []) {
       TOKEN_VIEWER: SECRETS.tokens.viewer,
       TOKEN_OPERATOR: SECRETS.tokens.operator,
       TOKEN_ADMIN: SECRETS.tokens.admin,
+      TOKEN_OUTSIDER: SECRETS.tokens.outsider,
       WEBHOOK: SECRETS.webhook,
       OIDC_SECRET: SECRETS.oidc,
       NODE_OPTIONS: nodeOptions.join(' '),

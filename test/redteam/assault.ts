@@ -1,7 +1,8 @@
+import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { includesPermission, needOf } from '../../src/server/permissions.ts';
 import { SECRETS } from './api.ts';
 import { PUBLIC_URL } from './browser-requests.ts';
-import type { Attempt } from './draft.ts';
+import { type Attempt, HOLDERS } from './draft.ts';
 import { type Answered, exchange } from './exchange.ts';
 import { attempts } from './requests.ts';
 
@@ -31,6 +32,7 @@ function fault(attempt: Attempt, { status, headers, body, raw }: Answered): stri
   if (/portolan-session[^=]*=[^;]/.test(cookie)) return 'a session was started';
   if (status === 303 && headers.get('location')?.startsWith(`${PUBLIC_URL}/sign-in?problem=`) !== true)
     return `a browser is sent to ${headers.get('location') ?? 'nowhere'}`;
+  if (attempt.caller === 'outsider' && revealed(attempt, body)) return 'it shows an application outside the scope';
   if (status >= 200 && status < 400) return mayDo(attempt) ? undefined : 'the role does not allow it';
   if (status === 0 || attempt.bytes.subarray(0, 5).toString() === 'HEAD ') return undefined;
   const type = headers.get('content-type') ?? '';
@@ -51,11 +53,26 @@ function fault(attempt: Attempt, { status, headers, body, raw }: Answered): stri
   return undefined;
 }
 
+/** Whether an answer has something of the application of the source that the request does not have. */
+function revealed({ bytes }: Attempt, body: string): boolean {
+  // The document has examples.
+  if (body.startsWith('{"openapi"')) return false;
+  const asked = bytes.toString('latin1');
+  return [demo.webServiceId, demo.team, 'Application/shop', 'shop-web', 'app.yaml'].some(
+    (text) => body.includes(text) && !asked.includes(text) && !asked.includes('shop'),
+  );
+}
+
 /** Whether the caller may have a success for this: what was changed about a path may lead to another route, but to none that changes anything. */
 function mayDo({ route, caller, isPathOfRoute, bytes }: Attempt): boolean {
-  const wanted = needOf(route.access, false)?.permission;
+  const need = needOf(route.access, false);
+  if (need === undefined) return true;
+  const { permission, isForAll } = need;
+  const isOfOne = /\/(applications|orphans)\/\{/.test(route.path);
   const isAllowed =
-    wanted === undefined || (caller !== 'stranger' && (wanted === null || includesPermission(caller, wanted)));
+    caller !== 'stranger' &&
+    (permission === null || includesPermission(HOLDERS[caller], permission)) &&
+    (caller !== 'outsider' || !(isForAll || isOfOne));
   if (isAllowed) return true;
   return !isPathOfRoute && caller !== 'stranger' && /^(GET|HEAD) /i.test(bytes.subarray(0, 5).toString());
 }

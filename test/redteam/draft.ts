@@ -4,8 +4,9 @@ import type { Route } from '../../src/server/route.ts';
 import { routes } from '../../src/server/routes/table.ts';
 import { MANIFEST } from './oddities.ts';
 
-/** The tokens of the corpus; each has the role of its name. */
-export type Holder = 'viewer' | 'operator' | 'admin';
+/** The tokens of the corpus, with their roles. `outsider`: an admin of applications that do not exist. */
+export const HOLDERS = { viewer: 'viewer', operator: 'operator', admin: 'admin', outsider: 'admin' } as const;
+export type Holder = keyof typeof HOLDERS;
 
 /** Who a request claims to be. `stranger`: no token, or one that is not ours. */
 export type Caller = Holder | 'stranger';
@@ -62,6 +63,9 @@ const CALLERS: readonly Caller[] = [
   'operator',
   'operator',
   'admin',
+  'outsider',
+  'outsider',
+  'outsider',
   'stranger',
 ];
 export const NAMES = [

@@ -140,3 +140,15 @@ test('events are found behind any number of hidden ones, and a reader continues 
   happen('team-a');
   expect(heard).toEqual([1_904]);
 });
+
+test('records are checked once more when they are there: an application may have moved meanwhile', async () => {
+  const { api, scoped } = limited();
+  const foreign = { scope: 'default/team-b/region-1/3' };
+  const [row] = api.rows;
+  if (row === undefined) throw new Error('there is history');
+  api.history = async () => [{ ...row, ...foreign }];
+  expect(await scoped.history({ limit: 10 })).toEqual([]);
+  const objects = await api.objects('Application/shop');
+  api.objects = async () => objects.map((object) => ({ ...object, ...foreign }));
+  expect(await scoped.objects('Application/shop')).toEqual([]);
+});

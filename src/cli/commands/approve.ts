@@ -12,7 +12,7 @@ import { confirm } from '../terminal/terminal.ts';
 
 export const approveCommand = defineCommand({
   about:
-    'Shows the plan of an application that a guard holds, asks for confirmation, and approves this plan and no other. A plan that differs in any way is held again. With a digest, the command approves the plan with that digest without a question. Needs a token of an operator.',
+    'Shows the plan of an application that a guard holds, asks for confirmation, and approves this plan and no other. A plan that differs in any way is held again. With a digest, the command approves the plan with that digest without a question. Needs a token with the role approve.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.interrupted],
   seeAlso: ['plan', 'status', 'events'],
   examples: `

@@ -20,7 +20,7 @@ async function request(name: string, verb: string, body: object | undefined, fla
 
 export const syncCommand = defineCommand({
   about:
-    'Requests an immediate sync of an application from a running controller. portolan events shows the result. Needs a token of an operator.',
+    'Requests an immediate sync of an application from a running controller. portolan events shows the result. Needs a token with the role operate.',
   exitCodes: EXIT_CODES,
   seeAlso: ['events', 'status', 'run'],
   examples: `
@@ -49,7 +49,7 @@ Examples:
 
 export const suspendCommand = defineCommand({
   about:
-    'Makes a running controller write nothing for an application until it is resumed, also after a restart. The platform stays as it is. Needs a token of an operator.',
+    'Makes a running controller write nothing for an application until it is resumed, also after a restart. The platform stays as it is. Needs a token with the role operate.',
   exitCodes: EXIT_CODES,
   seeAlso: ['resume', 'status', 'events'],
   examples: `
@@ -66,7 +66,7 @@ Examples:
 });
 
 export const resumeCommand = defineCommand({
-  about: 'Ends the suspension of an application. The controller syncs it at once. Needs a token of an operator.',
+  about: 'Ends the suspension of an application. The controller syncs it at once. Needs a token with the role operate.',
   exitCodes: EXIT_CODES,
   seeAlso: ['suspend', 'status', 'events'],
   examples: `

@@ -26,7 +26,7 @@ another one: rules would look deleted, and installs missing. Run this only if th
 up again on purpose. The next apply compares the records with what the platform has now.
 
 Without --server, the ledger file is changed, and no process may hold it. With --server, the running controller changes
-its ledger; this needs a token with the role admin.
+its ledger; this needs a token with the role admin for everything.
 
 Examples:
   portolan ledger rebind default --reason 'the console has a new host name, see OPS-17'
