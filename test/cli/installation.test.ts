@@ -66,6 +66,12 @@ test('the package holds what it needs and nothing else, and runs alone', async (
     new RegExp(`installed package needs Node ${engines.node.replace('>=', '')} or newer`),
   );
   expect(existsSync(join(folder, 'dist', 'portolan.js'))).toBe(true);
+  const page = readFileSync(join(folder, 'dist', 'dashboard', 'index.html'), 'utf8');
+  const files = [...page.matchAll(/"\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
+  expect(files.length).toBeGreaterThanOrEqual(3);
+  for (const name of files)
+    for (const suffix of ['', '.br', '.gz'])
+      expect(existsSync(join(folder, 'dist', 'dashboard', name + suffix)), name + suffix).toBe(true);
 
   const program = join(folder, 'dist', 'portolan.js');
   const cache = temporaryFolder();

@@ -70,6 +70,7 @@ async function containerized(engine: Engine) {
     sandbox,
     inspected,
     logs: (): string => run(engine, 'logs', name),
+    page: async () => (await fetch(`http://127.0.0.1:${port}/`, { headers: { connection: 'close' } })).text(),
     becomesReady: () => until(ready, () => run(engine, 'logs', name)),
     writes: () => sandbox.requests().filter(({ isWrite }) => isWrite).length,
     domains: () =>
@@ -91,6 +92,7 @@ test('the image runs as the examples do: it applies a commit, ends, is killed, a
 
   await container.becomesReady();
   expect(container.domains()).toEqual(DOMAINS(2));
+  expect(await container.page(), 'the image has the dashboard').toContain('<title>Portolan</title>');
   // Docker asks for the health by itself; podman leaves that to systemd, which not every machine has.
   if (engine === 'podman') run(engine, 'healthcheck', 'run', container.name);
   else await until(() => container.inspected('.State.Health.Status') === 'healthy', container.logs);
