@@ -116,7 +116,9 @@ function changeEvents(
   if (approval !== null && approval.digest !== former.approval?.digest) events.push(approvalNeeded(id, approval));
   if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code)) {
     const { message, remedy } = failure;
-    events.push(draftProblem('application.failed', 'error', `${id}: ${message.replace(/(?<![.!?])$/, '.')} ${remedy}`, failure));
+    events.push(
+      draftProblem('application.failed', 'error', `${id}: ${message.replace(/(?<![.!?])$/, '.')} ${remedy}`, failure),
+    );
   }
   if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0) {
     const { failures } = former;

@@ -13,8 +13,9 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Reloads caused by events are at least so far apart; the first is immediate. */
-const REFRESH_MS = 500;
+/** The time between two reloads caused by events, at first and while events continue. The first reload is immediate. */
+const REFRESH_MIN_MS = 500;
+const REFRESH_MAX_MS = 4_000;
 
 /**
  * Loads data and reloads it after events that concern it, and after events were missed.
@@ -62,29 +63,34 @@ export function useData<T>(
     : { data: undefined, problem: undefined, isLoading: true, reload };
 }
 
-/** Calls `refresh` at the first event that concerns it, and then at most every REFRESH_MS. @returns a function that ends that. */
+/**
+ * Calls `refresh` at the first event that concerns it. While events continue, it waits longer and longer between two calls, so that
+ * many open pages cannot load the controller; a page that nobody sees waits until it is visible.
+ * @returns a function that ends that.
+ */
 function refreshing(concerns: (event: ControllerEvent) => boolean, refresh: () => void): () => void {
   let cancel: (() => void) | undefined;
   let isDue = false;
-  const wait = (): void => {
-    cancel = after(REFRESH_MS, () => {
+  const refreshNow = (waitMs: number): void => {
+    isDue = false;
+    refresh();
+    cancel = after(waitMs, () => {
       cancel = undefined;
-      if (!isDue) return;
-      isDue = false;
-      refresh();
-      wait();
+      if (isDue && !document.hidden) refreshNow(Math.min(REFRESH_MAX_MS, 2 * waitMs));
     });
+  };
+  const attempt = (): void => {
+    if (isDue && cancel === undefined && !document.hidden) refreshNow(REFRESH_MIN_MS);
   };
   const stop = onEvent((event) => {
     if (!concerns(event)) return;
-    if (cancel !== undefined) isDue = true;
-    else {
-      refresh();
-      wait();
-    }
+    isDue = true;
+    attempt();
   });
+  document.addEventListener('visibilitychange', attempt);
   return () => {
     stop();
     cancel?.();
+    document.removeEventListener('visibilitychange', attempt);
   };
 }

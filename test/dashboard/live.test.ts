@@ -89,6 +89,31 @@ test('an event has its own address', async () => {
   await gone.getByText('This event is no longer available.').waitFor();
 });
 
+test('a tab that nobody sees loads nothing until it is visible again', async () => {
+  const page = await visit(world.url, '/');
+  await settled(page);
+  await live(page).waitFor();
+  const show = (isHidden: boolean): Promise<unknown> =>
+    page.evaluate(
+      `Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+      document.dispatchEvent(new Event('visibilitychange'))`,
+    );
+  await show(true);
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(new URL(request.url()).pathname));
+  // What the tab passes on to others shows that the event has arrived.
+  const arrived = page.evaluate(
+    `new Promise((resolve) => new BroadcastChannel('portolan events /').addEventListener('message', ({ data }) => {
+      if (data.event?.message.includes('while hidden')) resolve();
+    }))`,
+  );
+  await makeEvent('while hidden');
+  await arrived;
+  expect(requests).not.toContain('/api/v1/attention');
+  await show(false);
+  await expect.poll(() => requests).toContain('/api/v1/attention');
+});
+
 test('a lost connection: the page says so, retries, and catches up without a reload', async () => {
   const line = await openLine(world.url);
   const page = await visit(line.url, '/activity', { expects: LOST });

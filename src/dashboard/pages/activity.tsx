@@ -14,6 +14,8 @@ import { query, setQuery } from '../router.ts';
 import './activity.css';
 
 const PAGE = 50;
+/** New events that are kept; after that, the list is loaded again, so that a page that is open for days stays small. */
+const FRESH_MAX = 500;
 
 /** The filters in the address. */
 interface Filters {
@@ -192,9 +194,14 @@ function useEvents(filters: Filters) {
   useEffect(() => {
     const isWanted = eventFilter(filters);
     return onEvent((event) => {
-      if (isWanted(event)) setFresh((before) => [event, ...before]);
+      if (!isWanted(event)) return;
+      setFresh((before) => (before.length >= FRESH_MAX ? [event] : [event, ...before]));
     });
   }, []);
+  const isFull = fresh.length >= FRESH_MAX;
+  useEffect(() => {
+    if (isFull) past.reload();
+  }, [isFull]);
   const known = new Set(fresh.map(({ id }) => id));
   const { data, problem, reload } = past;
   return {

@@ -11,6 +11,7 @@ import { Badge } from '../parts/badge.tsx';
 import { Copyable } from '../parts/copy.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Link } from '../parts/link.tsx';
+import { Message } from '../parts/revision.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { WithData } from '../parts/states.tsx';
 import { Scroll } from '../parts/scroll.tsx';
@@ -78,7 +79,9 @@ function Verdict({ faults }: Pick<PlatformStatus, 'faults'>) {
                   <li key={`${part} ${message}`}>
                     <Icon name={severity === 'error' ? 'cross' : 'alert'} />
                     <div>
-                      <p>{message}</p>
+                      <p>
+                        <Message text={message} />
+                      </p>
                       <p class="remedy">{remedy}</p>
                     </div>
                   </li>
