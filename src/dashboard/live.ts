@@ -12,18 +12,16 @@ import { access } from './sign-in-state.ts';
  * another machine) has a stream for each tab.
  */
 
-/** `lost`: the page shows what it knew; it retries by itself. */
-export type Connection = 'connecting' | 'live' | 'lost';
+/** `lost`: the page shows what it knew; it retries by itself. `refused`: the user has no permission to see events. */
+export type Connection = 'connecting' | 'live' | 'lost' | 'refused';
 
 interface ConnectionState {
   readonly state: Connection;
   /** Why it is lost, if the controller said so: for example all streams are in use. */
   readonly problem?: Problem | undefined;
-  /** Next attempt while lost. */
-  readonly retryMs: number | undefined;
 }
 
-export const connection = signal<ConnectionState>({ state: 'connecting', retryMs: undefined });
+export const connection = signal<ConnectionState>({ state: 'connecting' });
 
 /** Increases when events were missed, for example after a restart: whatever was loaded before must be loaded again. */
 export const gaps = signal(0);
@@ -47,6 +45,8 @@ export function onEvent(listener: (event: ControllerEvent) => void): () => void 
 const NAME = `portolan events ${basePath}`;
 const BACKOFF_FIRST_MS = 500;
 const BACKOFF_MAX_MS = 15_000;
+/** A permission may be given while the page is open. */
+const REFUSED_MS = 60_000;
 /** The server sends something at least every 15 seconds; a connection that is silent for longer is dead. */
 const SILENCE_MAX_MS = 40_000;
 
@@ -120,9 +120,10 @@ async function holdStream(): Promise<never> {
     }
     // A stream that lasted was good, so the next attempt is immediate.
     if (nowMs() - startedMs > BACKOFF_MAX_MS) backoffMs = BACKOFF_FIRST_MS;
-    const waitMs = backoffMs * (0.75 + 0.5 * jitter());
+    const isRefused = problem?.status === 403;
+    const waitMs = isRefused ? REFUSED_MS : backoffMs * (0.75 + 0.5 * jitter());
     backoffMs = Math.min(BACKOFF_MAX_MS, 2 * backoffMs);
-    publish({ type: 'connection', connection: { state: 'lost', problem, retryMs: nowMs() + waitMs } });
+    publish({ type: 'connection', connection: { state: isRefused ? 'refused' : 'lost', problem } });
     const woken = new AbortController();
     retryNow = () => {
       backoffMs = BACKOFF_FIRST_MS;
@@ -164,7 +165,7 @@ async function follow(): Promise<void> {
   const isResumed = position !== undefined;
   try {
     const stream = await openEvents(position, stop.signal);
-    publish({ type: 'connection', connection: { state: 'live', retryMs: undefined } });
+    publish({ type: 'connection', connection: { state: 'live' } });
     // Without a position, earlier events are unknown.
     if (!isResumed) publish({ type: 'gap' });
     const restart = (): void => {

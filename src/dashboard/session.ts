@@ -12,12 +12,19 @@ const RETRY_MS = 2_000;
  * @throws ApiError.
  */
 export async function signIn(): Promise<void> {
-  const [{ position }, user] = await Promise.all([
-    read('/api/v1/events', { query: { limit: 1 } }),
-    read('/api/v1/whoami'),
-  ]);
-  startAfter(position);
+  const [user, position] = await Promise.all([read('/api/v1/whoami'), newestPosition()]);
+  if (position !== undefined) startAfter(position);
   signedIn(user);
+}
+
+/** Returns undefined for a user without the permission to see events. */
+async function newestPosition(): Promise<string | undefined> {
+  try {
+    return (await read('/api/v1/events', { query: { limit: 1 } })).position;
+  } catch (error) {
+    if (error instanceof ApiError && error.problem.status === 403) return undefined;
+    throw error;
+  }
 }
 
 /** Does the same when the page starts, and retries until there is an answer. */

@@ -15,6 +15,8 @@ export const TOKENS = {
   viewer: 'viewer-viewer-viewer-1',
   operator: 'operator-operator-oper-1',
   admin: 'admin-admin-admin-admin-1',
+  /** Without a role, unless a test binds one. */
+  guest: 'guest-guest-guest-guest-1',
 } as const;
 
 export type User = keyof typeof TOKENS;
@@ -186,7 +188,8 @@ async function startController(folder: string, config: string, env: WorldOptions
 
 function configuration(url: string, listen: string, { settings = '', server = '' }: WorldOptions): string {
   const tokens = (Object.keys(TOKENS) as User[]).map(
-    (name) => `      - { name: ${name}, role: ${name}, value: { env: ${name.toUpperCase()} } }`,
+    (name) =>
+      `      - { name: ${name},${name === 'guest' ? '' : ` role: ${name},`} value: { env: ${name.toUpperCase()} } }`,
   );
   return `apiVersion: portolan/v1
 kind: Platform

@@ -52,6 +52,7 @@ function Search() {
 const CONNECTIONS = {
   connecting: { word: 'Connecting', title: 'The event stream is being opened.' },
   live: { word: 'Live', title: 'Events keep this page current.' },
+  refused: { word: 'Not live', title: 'Your roles do not permit you to see events.' },
   lost: { word: 'Offline', title: 'The connection to the controller is lost. The page retries by itself.' },
 } as const;
 
