@@ -65,7 +65,7 @@ export function useData<T>(
 
 /**
  * Calls `refresh` at the first event that concerns it. While events continue, it waits longer and longer between two calls, so that
- * many open pages cannot load the controller; a page that nobody sees waits until it is visible.
+ * many open pages cannot load the controller; a hidden page waits until it is visible.
  * @returns a function that ends that.
  */
 function refreshing(concerns: (event: ControllerEvent) => boolean, refresh: () => void): () => void {
