@@ -98,9 +98,24 @@ function oddCallback(draft: Draft): Attempt {
     ...ODD_VALUES,
   ]);
   const pending = dice.pick<unknown>([
-    { state: RANDOM, nonce: RANDOM, verifier: RANDOM, returnTo, startedMs },
-    { state: RANDOM, nonce: RANDOM, verifier: RANDOM, returnTo, startedMs, __proto__x: 1 },
-    { state: dice.pick(ODD_VALUES), nonce: RANDOM, verifier: RANDOM, returnTo, startedMs },
+    { state: RANDOM, nonce: RANDOM, verifier: RANDOM, provider: 'http://127.0.0.1:9 portolan', returnTo, startedMs },
+    {
+      state: RANDOM,
+      nonce: RANDOM,
+      verifier: RANDOM,
+      provider: 'http://127.0.0.1:9 portolan',
+      returnTo,
+      startedMs,
+      __proto__x: 1,
+    },
+    {
+      state: dice.pick(ODD_VALUES),
+      nonce: RANDOM,
+      verifier: RANDOM,
+      provider: 'http://127.0.0.1:9 portolan',
+      returnTo,
+      startedMs,
+    },
     ...ODD_VALUES,
   ]);
   const encoded = Buffer.from(JSON.stringify(pending) ?? '').toString('base64url');

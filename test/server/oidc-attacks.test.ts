@@ -38,6 +38,16 @@ describe('attacks on a sign-in', () => {
     expect(problemIn(await comeBack(address, cookie))).toBe(code);
   });
 
+  test('the answer of one provider is not sent to another one (mix-up)', async () => {
+    const serving = await scene();
+    const { location, cookie } = await begin(serving);
+    const address = await throughProvider(location, serving.provider);
+    const { oidc } = serving.settings;
+    serving.reload({ ...serving.settings, ...(oidc && { oidc: { ...oidc, clientId: 'another' } }) });
+    expect(problemIn(await comeBack(address, cookie))).toBe('oidc-expired');
+    expect(serving.provider.requests).not.toContain('POST /token');
+  });
+
   test('an ID token that another key has signed is refused', async () => {
     const serving = await scene();
     serving.provider.hasForeignKeys = true;

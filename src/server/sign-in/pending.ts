@@ -8,6 +8,8 @@ import { returnPath } from './return-to.ts';
  * browser must not know.
  */
 export interface Pending extends Checks {
+  /** The provider that was asked. The answer to one is never sent to another (mix-up). */
+  readonly provider: string;
   readonly returnTo: string;
   readonly startedMs: EpochMs;
 }
@@ -20,11 +22,12 @@ export function encodePending(pending: Pending): string {
 export function decodePending(value: string | undefined): Pending | undefined {
   if (value === undefined || !/^[A-Za-z0-9_-]{1,4000}$/.test(value)) return undefined;
   try {
-    const { state, nonce, verifier, returnTo, startedMs } = JSON.parse(
+    const { state, nonce, verifier, provider, returnTo, startedMs } = JSON.parse(
       Buffer.from(value, 'base64url').toString(),
     ) as Readonly<Record<string, unknown>>;
-    if (!isRandom(state) || !isRandom(nonce) || !isRandom(verifier) || typeof startedMs !== 'number') return undefined;
-    return { state, nonce, verifier, returnTo: returnPath(returnTo), startedMs };
+    if (!isRandom(state) || !isRandom(nonce) || !isRandom(verifier)) return undefined;
+    if (typeof provider !== 'string' || typeof startedMs !== 'number') return undefined;
+    return { state, nonce, verifier, provider, returnTo: returnPath(returnTo), startedMs };
   } catch {
     return undefined;
   }

@@ -122,7 +122,8 @@ export class SignIn {
     const succeed = this.#attempts.begin(this.#addressOf(request));
     const { location, checks } = await oidc.provider.begin();
     succeed();
-    const pending = encodePending({ ...checks, returnTo: returnPath(returnTo), startedMs: clock.now() });
+    const { id: provider } = oidc.provider;
+    const pending = encodePending({ ...checks, provider, returnTo: returnPath(returnTo), startedMs: clock.now() });
     const rules = { sameSite: 'Lax', maxAgeS: limits.signInMs / 1_000 } as const;
     return { location, cookies: [setCookie('sign-in', site, pending, rules)] };
   }
@@ -175,11 +176,11 @@ export class SignIn {
     pending: Pending | undefined,
     request: SignInRequest & { readonly site: Site },
   ): Promise<string> {
-    const ageMs = this.#options.clock.now() - (pending?.startedMs ?? 0);
-    if (pending === undefined || ageMs < 0 || ageMs > this.#options.limits.signInMs)
-      throw signInRefusal('oidc-expired');
+    const { clock, limits } = this.#options;
     // The answer to a sign-in of another browser would sign the user in as another user.
-    if (!isSame(answer.get('state') ?? '', pending.state)) throw signInRefusal('oidc-expired');
+    const isOwn = pending?.provider === provider.id && isSame(answer.get('state') ?? '', pending.state);
+    const ageMs = clock.now() - (pending?.startedMs ?? 0);
+    if (pending === undefined || !isOwn || ageMs < 0 || ageMs > limits.signInMs) throw signInRefusal('oidc-expired');
     const succeed = this.#attempts.begin(this.#addressOf(request));
     const { name, groups } = await provider.finish(answer, pending);
     const cookie = this.#startSession({ via: 'oidc', name, groups, provider: provider.id }, request, request.site);
