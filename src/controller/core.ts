@@ -83,6 +83,7 @@ export function passOptions({ settings }: ControllerConfiguration): PassOptions 
       ...shareLimits(settings.prune.maxShare),
       maxPrunes: settings.prune.maxObjects,
       allowedScopes: settings.scopes.allow,
+      hidesAllowed: true,
     },
     targets: undefined,
     readOnly: false,

@@ -51,7 +51,7 @@ export function requireAllowedScope(
   throw new PortolanError({
     code: 'guard/scope',
     disposition: 'invalid',
-    message: `${id} (${position.file}:${position.line}) is ${team}/${region}/${appId ?? spec.app} on the platform, but the operator's Settings allow only ${allowed.join(', ')}. Nothing was read for it.`,
+    message: `${id} (${position.file}:${position.line}) is ${team}/${region}/${appId ?? spec.app} on the platform, which spec.scopes.allow of the operator's Settings does not allow. Nothing was read for it.`,
     remedy:
       appId === undefined
         ? 'Write spec.team as in spec.scopes.allow of Settings, and spec.appId instead of spec.app.'

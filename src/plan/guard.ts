@@ -18,6 +18,8 @@ export interface GuardLimits {
   readonly maxPrunes: number;
   /** `team/region/app` patterns, `*` for any. */
   readonly allowedScopes: readonly string[];
+  /** Messages do not list the patterns: callers of the API may not know the other teams. */
+  readonly hidesAllowed?: true;
   /** The daemon has no flags: a person approves the plan, or the operator changes the settings. */
   readonly isDaemon?: true;
   /** undefined: there are none, or the daemon waits for them. */
@@ -162,9 +164,10 @@ export function guardScope(plan: Pick<ScopePlan, 'scope' | 'application'>, limit
   const { team, region, appId } = plan.scope;
   const resolved = `${team}/${region}/${appId}`;
   if (limits.allowedScopes.some((pattern) => scopeMatches(pattern, resolved))) return undefined;
+  const allowed = limits.hidesAllowed === true ? '' : ` (${limits.allowedScopes.join(', ')})`;
   return {
     code: 'guard/scope',
-    message: `${plan.application} refers to ${resolved}, which the operator's Settings do not allow (${limits.allowedScopes.join(', ')}); nothing was sent`,
+    message: `${plan.application} refers to ${resolved}, which the operator's Settings do not allow${allowed}; nothing was sent`,
     override: `add "${resolved}" to spec.scopes.allow of Settings in the file given by --config`,
   };
 }

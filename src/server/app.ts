@@ -13,7 +13,7 @@ import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
-import { type Authorizer, isAdmitted, type Need, needOf, type Permissions, permissionsOf } from './permissions.ts';
+import { type Authorizer, currentPermissions, isAdmitted, type Need, needOf, type Permissions } from './permissions.ts';
 import * as refusals from './refusals.ts';
 import type { Call, Services, Reply, Route } from './route.ts';
 import { scopedApi } from './scoped-api.ts';
@@ -222,12 +222,9 @@ function createRefusalLog({ services, log }: AppOptions): (from: string) => void
 
 const CLIENT_GONE = new Error('the client is gone');
 
-/** The permissions of a request without a caller, which its route does not need either. */
-const NOTHING = permissionsOf([]);
-
 async function answer(route: Route, request: FastifyRequest, reply: FastifyReply, options: AppOptions): Promise<void> {
   const { caller } = request;
-  const permissions = (): Permissions => (caller === undefined ? NOTHING : options.gate().permissionsOf(caller));
+  const permissions = currentPermissions(caller, options.gate);
   const services = { ...options.services, api: scopedApi(options.services.api, caller, permissions) };
   const { limits } = services;
   const stop = linkedAbort(options.signal);

@@ -104,6 +104,26 @@ export function createAuthorizer({ tokens, roles }: Pick<ServerSettings, 'tokens
   };
 }
 
+/** The permissions of a request without a caller, which its route does not need either. */
+const OF_NOBODY = permissionsOf([]);
+
+/**
+ * Returns a function that returns the permissions of a caller at the time of the call, and finds them out only after a reload.
+ * @param current returns another object after a reload.
+ */
+export function currentPermissions(
+  caller: Caller | undefined,
+  current: () => { readonly permissionsOf: Authorizer },
+): () => Permissions {
+  let last: { readonly of: object; readonly permissions: Permissions } | undefined;
+  return () => {
+    if (caller === undefined) return OF_NOBODY;
+    const now = current();
+    if (last?.of !== now) last = { of: now, permissions: now.permissionsOf(caller) };
+    return last.permissions;
+  };
+}
+
 function grantsOf(caller: Caller, tokens: ServerSettings['tokens'], roles: ServerSettings['roles']): readonly Grant[] {
   const token = caller.via === 'token' ? tokens.find(({ name }) => name === caller.name) : undefined;
   if (caller.via === 'token' && token === undefined) return [];

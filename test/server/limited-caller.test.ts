@@ -86,8 +86,11 @@ interface Scene {
   ask(path: string, body?: object, token?: string): ReturnType<Serving['ask']>;
 }
 
-async function scene(role: 'operator' | 'admin' = 'operator'): Promise<Scene> {
-  const world = new DaemonWorld('{ controller: { resyncInterval: 1h }, prune: { maxShare: 1 } }', seed);
+async function scene(role: 'operator' | 'admin' = 'operator', allowed = '*/*/*'): Promise<Scene> {
+  const world = new DaemonWorld(
+    `{ scopes: { allow: [ "${allowed}", canary-team/*/* ] }, controller: { resyncInterval: 1h }, prune: { maxShare: 1 } }`,
+    seed,
+  );
   onTestFinished(async () => void (await world.controller.drain()));
   world.start();
   await world.commit({ ...OTHER, ...GONE });
@@ -197,6 +200,19 @@ test('a plan of sent manifests reads and shows only applications that the caller
   expect(known).toEqual(unknown);
   expect(known).toMatchObject({ scopes: [], unobserved: [{ code: 'controller/outside-scope' }], notes: [] });
   expect(at.world.requests.filter(({ path }) => path.endsWith('/apps/98'))).toEqual([]);
+});
+
+test('a plan that Settings do not allow does not show what they allow', async () => {
+  const at = await scene('operator', 'team-a/*/1');
+  for (const id of [96, 1]) {
+    const plan = await planned(at, document('Application', 'shop', `{ team: team-a, region: region-1, appId: ${id} }`));
+    expect(JSON.stringify(plan)).not.toContain('canary');
+  }
+  const { unobserved } = await planned(
+    at,
+    document('Application', 'shop', '{ team: team-a, region: region-1, appId: 96 }'),
+  );
+  expect(unobserved).toMatchObject([{ code: 'guard/scope' }]);
 });
 
 test('a manifest gains nothing by another word for a team: the resolved name counts', async () => {
