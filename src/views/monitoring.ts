@@ -4,6 +4,7 @@ import type { MonitoringHistory, MonitoringMark, MonitoringSeries } from '../mod
 import type { TimeWindow } from '../model/series.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Monitoring } from '../platform/monitoring.ts';
+import type { ComponentMonitor } from '../platform/records.ts';
 import { amount } from '../plan/words.ts';
 import { type Chart, type ChartFilter, chartsOf } from './charts.ts';
 import type { HistoryEntry } from './history.ts';
@@ -78,6 +79,28 @@ export function seriesHistory(answer: MonitoringAnswer): Omit<MonitoringHistory,
       ),
     ),
   };
+}
+
+/** Returns the answer of the platform from which a history was made, as far as the history has it. */
+export function monitorsOf({ components, series, fromMs, stepMs }: MonitoringHistory): readonly ComponentMonitor[] {
+  const samplesOf = (values: MonitoringSeries['values']) =>
+    values.flatMap((value, at) => (value === null ? [] : [[(fromMs + at * stepMs) / 1000, value] as const]));
+  return components.map(({ serviceId, name, alias }) => {
+    const items = Map.groupBy(
+      series.filter((one) => one.serviceId === serviceId),
+      ({ item }) => item,
+    );
+    return {
+      serviceId,
+      componentName: name,
+      componentAlias: alias,
+      items: [...items].map(([item, its]) => ({
+        name: item,
+        status: its[0]?.status ?? null,
+        series: its.map(({ values }) => ({ samples: samplesOf(values) })),
+      })),
+    };
+  });
 }
 
 /** Returns one value for each step: the newest sample near it. null: there is none. */

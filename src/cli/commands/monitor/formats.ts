@@ -1,3 +1,4 @@
+import type { MonitoringMark } from '../../../model/monitoring.ts';
 import type { Monitoring } from '../../../platform/monitoring.ts';
 import { type Scope } from '../../../model/ids.ts';
 import { summarize, type TimeWindow } from '../../../model/series.ts';
@@ -12,6 +13,8 @@ export interface Seen {
   readonly window: TimeWindow;
   readonly components: readonly ComponentCharts[];
   readonly monitoring: Pick<Monitoring, 'source' | 'isEmpty'>;
+  /** Changes and drift, oldest first. Absent: only a controller knows them. */
+  readonly marks?: readonly MonitoringMark[];
 }
 
 /** Returns the JSON document. Without data, `summary` is null and `samples` is empty. */

@@ -2,11 +2,14 @@ import { type Command, Option } from '@commander-js/extra-typings';
 import { formatDuration } from '../../../model/duration.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import { type Scope, scopeKey } from '../../../model/ids.ts';
+import type { MonitoringMark } from '../../../model/monitoring.ts';
+import { shortRevision } from '../../../model/revision.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { asciiOption, glyphsFor } from '../../terminal/drawing/glyphs.ts';
 import type { TimeWindow } from '../../../model/series.ts';
-import { EXIT } from '../../session/exit-codes.ts';
+import { addServerOptions, applicationArgument } from '../../server/options.ts';
+import { EXIT, type ExitCode } from '../../session/exit-codes.ts';
 import {
   addLogOptions,
   addVariableOptions,
@@ -31,7 +34,8 @@ import { type When, whenArgument, windowOf } from './window.ts';
 const WATCH_MS = 15_000;
 
 const HELP = `
-APP is the name of an Application manifest (with -f), or PLATFORM/TEAM/REGION/APP-ID.
+APP is the name of an Application manifest (with -f) or of an application of a running controller (with --server), or
+PLATFORM/TEAM/REGION/APP-ID.
 Samples come from the region's metrics where the platform has a range query, else from the documented endpoint of the
 application, from which a real server loses every sample; the output names the source.
 Units are not part of the API: they are guessed from the names of the items. Where samples are missing there is a gap,
@@ -40,14 +44,14 @@ never a zero; components without the performance plugin do not appear at all.
 Examples:
   portolan monitor shop -f manifests/
   portolan monitor shop -f manifests/ --overview --watch 30s
+  portolan monitor shop --server http://127.0.0.1:7780       # through a running controller, with changes and drift
   portolan monitor default/team-a/region-1/42 --since 6h --step 300 --component shop-web --item request_time
   portolan monitor shop -f manifests/ --since 2026-11-20T08:00:00Z --until 2026-11-20T09:00:00Z -o csv > shop.csv`;
 
 const withOptions = (command: Command) =>
   addLogOptions(
     addVariableOptions(
-      command
-        .argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID')
+      addServerOptions(command.argument('<app>', 'Application manifest, or PLATFORM/TEAM/REGION/APP-ID'))
         .addOption(
           new Option('--since <when>', 'start: a duration ago, or a time')
             .argParser(whenArgument)
@@ -86,31 +90,44 @@ export const monitorCommand = defineCommand({
         '-o csv is one table, so it cannot be watched.',
         'Leave --watch out, or pass -o json: it writes one line for each observation.',
       );
+    const name = applicationArgument(app);
+    if (options.server !== undefined && options.filename === undefined && !name.includes('/')) {
+      const { observeServer } = await import('./server.ts');
+      return await show(observeServer(name, options, surroundings), intervalMs, options, surroundings);
+    }
     const { operator, scopeOf } = await targetOf(app, options, surroundings);
     return await withPlatforms(operator, options, surroundings, async (platforms) => {
       const scope = await scopeOf(platforms);
       const observe = (): Promise<Seen> => observeScope(scope, platforms, options, surroundings);
-      if (intervalMs === undefined) {
-        write(await observe(), options, surroundings);
-        return EXIT.ok;
-      }
-      return watch(
-        {
-          intervalMs,
-          observe,
-          draw: (seen, rows) => textLines(seen, options, surroundings, rows),
-          print: (seen) =>
-            options.output === 'json'
-              ? `${JSON.stringify(monitorDocument(seen))}\n`
-              : textOf(seen, options, surroundings),
-        },
-        surroundings,
-      );
+      return await show(observe, intervalMs, options, surroundings);
     });
   },
 });
 
 type MonitorOptions = OptionsOf<typeof withOptions>;
+
+/** Writes the observation once, or repeatedly. @param intervalMs time between two observations; undefined: one. */
+async function show(
+  observe: () => Promise<Seen>,
+  intervalMs: number | undefined,
+  options: MonitorOptions,
+  surroundings: Surroundings,
+): Promise<ExitCode> {
+  if (intervalMs === undefined) {
+    write(await observe(), options, surroundings);
+    return EXIT.ok;
+  }
+  return watch(
+    {
+      intervalMs,
+      observe,
+      draw: (seen, rows) => textLines(seen, options, surroundings, rows),
+      print: (seen) =>
+        options.output === 'json' ? `${JSON.stringify(monitorDocument(seen))}\n` : textOf(seen, options, surroundings),
+    },
+    surroundings,
+  );
+}
 
 async function observeScope(
   scope: Scope,
@@ -150,7 +167,7 @@ function textOf(seen: Seen, options: MonitorOptions, surroundings: Surroundings)
 
 /** @param rows number of available rows; undefined: unlimited. */
 function textLines(
-  { scope, window, components, monitoring }: Seen,
+  { scope, window, components, monitoring, marks = [] }: Seen,
   { overview, ascii }: MonitorOptions,
   { terminal: { out }, env }: Surroundings,
   rows: number | undefined,
@@ -165,11 +182,22 @@ function textLines(
     return [...lines, ...(isTerminal ? wrap(nothing, columns) : [nothing])];
   }
   lines.push(...overviewLines(components, view));
+  if (marks.length > 0)
+    lines.push('', ...markLines(marks).flatMap((line) => (isTerminal ? wrap(line, columns) : [line])));
   if (overview === true) return lines;
   const height = heightWithin(components, view, rows === undefined ? undefined : rows - lines.length - 1);
   if (height === undefined)
     return [...lines, '', 'no room for plots: make the window higher, or pass --component and --item'];
   return [...lines, '', ...plotLines(components, view, height)];
+}
+
+/** Returns changes and drift of the window, oldest first. */
+function markLines(marks: readonly MonitoringMark[]): readonly string[] {
+  return marks.map(({ atMs, resource, revision, message }) => {
+    const what = resource === null ? message : `${resource}: ${message}`;
+    const commit = revision === null ? '' : `  ${shortRevision(revision)}`;
+    return safeLine(`${new Date(atMs).toISOString().replace(/\.\d+Z$/, 'Z')}  ${what}${commit}`);
+  });
 }
 
 function headOf(scope: Scope, { startSeconds, endSeconds, stepSeconds }: TimeWindow): string {
