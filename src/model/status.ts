@@ -222,7 +222,7 @@ const controllerSchema = s.objectOf('The status of the controller.', {
   }),
   'outside?': s.objectOf(
     'Applications outside the scope of the caller. Absent: the caller may see all. The rest of the status covers only those that the caller may see.',
-    // Applications that fail or require manual action, and a source that cannot be read or is rejected.
+    // Applications that fail or require manual action.
     { faults: s.count },
   ),
 });

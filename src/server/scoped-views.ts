@@ -18,8 +18,7 @@ export function limitedStatus(
   isWithin: Within,
 ): ControllerStatus {
   const { problems: _, ...source } = status.source;
-  const outside = all.filter(({ scope }) => !isWithin(scope));
-  const faults = outside.filter(isFaulty).length + (source.error === null ? 0 : 1);
+  const faults = all.filter((one) => !isWithin(one.scope) && isFaulty(one)).length;
   const resources = all.reduce((sum, one) => sum + (isWithin(one.scope) ? one.resources.length : 0), 0);
   return {
     ...status,

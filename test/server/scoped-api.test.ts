@@ -152,3 +152,22 @@ test('records are checked once more when they are there: an application may have
   api.objects = async () => objects.map((object) => ({ ...object, ...foreign }));
   expect(await scoped.objects('Application/shop')).toEqual([]);
 });
+
+test('the status of a limited caller has no causes, and plans of adoptions and orphans no notes about others', async () => {
+  const { api, scoped } = limited();
+  expect(scoped.status().regions).toEqual([{ platform: 'default', region: 'region-1', state: 'open', message: '' }]);
+  const all = await api.plan('all');
+  api.planAdoption = async () => all;
+  api.planPrune = async () => all;
+  const plans = [
+    await scoped.planAdoption('Application/shop', resource, signal),
+    await scoped.planPrune('default/team-a/region-1/77', signal),
+    await scoped.plan('all', signal),
+  ];
+  for (const { scopes, notes, digest: shown } of plans) {
+    expect(scopes.map(({ application }) => application)).toEqual(['Application/shop']);
+    expect(notes).toEqual([]);
+    // The digest is that of what is shown.
+    expect(shown).toBe((await api.plan(['Application/shop'])).digest);
+  }
+});

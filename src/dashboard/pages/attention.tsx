@@ -7,6 +7,7 @@ import { useData } from '../data.ts';
 import { AttentionEntry } from '../parts/attention-items.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { NewRows, useNewRows } from '../parts/new-rows.tsx';
+import { Outside } from '../parts/outside.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { useRefresh } from '../parts/refresh.ts';
 import { Empty, WithData } from '../parts/states.tsx';
@@ -29,6 +30,7 @@ export function Attention() {
   return (
     <PageFrame title="Attention">
       <KindFilter counts={items.data?.answer.counts} />
+      <Outside />
       <WithData of={items} lines={8}>
         {(found) => <List {...found} />}
       </WithData>

@@ -8,6 +8,7 @@ import { ATTENTION, COMMITS, StateBadge, STATES } from '../parts/fleet-words.tsx
 import { Icon } from '../parts/icon.tsx';
 import { applicationAddress, Link } from '../parts/link.tsx';
 import { NewRows, useNewRows } from '../parts/new-rows.tsx';
+import { Outside } from '../parts/outside.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { Message } from '../parts/revision.tsx';
 import { Empty, WithData } from '../parts/states.tsx';
@@ -27,6 +28,7 @@ export function Overview() {
       <WithData of={fleet} lines={2}>
         {({ counts }) => <Tiles counts={counts} />}
       </WithData>
+      <Outside />
       <div class="overview">
         <Attention />
         <Commits />
