@@ -50,7 +50,16 @@ export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
     projects: [
-      { extends: true, test: { name: 'shared', isolate: false, include: SHARED, exclude: [...excluded, MOCKS] } },
+      {
+        extends: true,
+        test: {
+          name: 'shared',
+          isolate: false,
+          include: SHARED,
+          exclude: [...excluded, MOCKS],
+          globalSetup: ['test/support/postgres-set-up.ts'],
+        },
+      },
       { extends: true, test: { name: 'mocks', include: [MOCKS] } },
       {
         extends: true,

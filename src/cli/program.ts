@@ -15,7 +15,7 @@ import { guarded } from './terminal/guarded.ts';
 import { withLiveRegion } from './terminal/live-region.ts';
 import { describeCommand, helpConfiguration, helpText, usageError } from './terminal/help.ts';
 import { setOption } from './session/options.ts';
-import { createRedaction, redacting } from './session/redaction.ts';
+import { createRedaction, maskInlinePasswords, redacting } from './session/redaction.ts';
 import { fittingErrors, showable, surroundingsOf, runWhileRead } from './session/surroundings.ts';
 
 /** Describes a command, and loads its definition. */
@@ -187,6 +187,7 @@ export async function runProgram(words: readonly string[], around: ProcessSurrou
 /** Runs a command line without the options of the program itself. */
 async function runCommand(args: readonly string[], around: ProcessSurroundings): Promise<ExitCode> {
   const redaction = createRedaction();
+  maskInlinePasswords([...args, around.env['PORTOLAN_LEDGER'] ?? ''], redaction);
   const shown = guarded(withLiveRegion(showable(redacting(around.terminal, redaction), around.env)), around.env);
   const surroundings: Surroundings = {
     ...around,

@@ -146,6 +146,17 @@ export function inputOutput(location: string, cause: unknown): PortolanError {
   });
 }
 
+/** A database whose settings break a guarantee of the ledger. */
+export function notDurable(location: string, setting: string, found: string, wanted: string): PortolanError {
+  return invalidInput(
+    'ledger/not-durable',
+    `The database of the ledger ${location} has ${setting} ${found}, with which a record may be lost after it was confirmed. It was not opened.`,
+    setting === 'server_encoding'
+      ? `Create a database with the encoding ${wanted}.`
+      : `Set ${setting} to ${wanted} for the database or its role: ALTER ROLE … SET ${setting} = ${wanted}.`,
+  );
+}
+
 export function busy(location: string, cause: unknown): PortolanError {
   return new PortolanError({
     code: 'ledger/busy',
@@ -161,7 +172,11 @@ export function busy(location: string, cause: unknown): PortolanError {
  * @param what happened, as the end of a sentence.
  * @param loss see `file-guard.ts`.
  */
-export function replaced(location: string, what: string, loss: 'replaced' | 'overwritten' | 'beside'): PortolanError {
+export function replaced(
+  location: string,
+  what: string,
+  loss: 'replaced' | 'overwritten' | 'beside' | 'restored',
+): PortolanError {
   const remedies = {
     replaced:
       `Put the ledger back, and start again. As this process ends, it saves the ledger as ${location}.rescued-…; ` +
@@ -172,6 +187,9 @@ export function replaced(location: string, what: string, loss: 'replaced' | 'ove
     beside:
       'Make sure that no other process uses the ledger, remove any second name of these files, and start again. ' +
       `\`portolan ledger verify --ledger ${location}\` checks it.`,
+    restored:
+      'The database was restored, or a standby took its place without the last transactions. Restore the newest backup with ' +
+      '`portolan ledger restore BACKUP`, so that installs wait for confirmation.',
   };
   return new PortolanError({
     code: 'ledger/replaced',
@@ -251,8 +269,11 @@ export function ownerConflict(uid: string, owner: string, cause?: unknown): Port
   });
 }
 
-/** Classes of database errors. `unknown` is a bug, or already an error of Portolan. */
-export type DatabaseFault = 'unique' | 'busy' | 'full' | 'io' | 'corrupt' | 'unknown';
+/**
+ * Classes of database errors. `unknown` is a bug, or already an error of Portolan; `lost` is a connection that ended before the
+ * commit, so that nothing was recorded.
+ */
+export type DatabaseFault = 'unique' | 'busy' | 'lost' | 'full' | 'io' | 'corrupt' | 'unknown';
 
 /** The error to throw for one that a database threw; what we do not know stays what it is. */
 export function explained(fault: DatabaseFault, location: string, error: unknown): unknown {
@@ -262,6 +283,7 @@ export function explained(fault: DatabaseFault, location: string, error: unknown
     case 'full':
       return full(location, error);
     case 'io':
+    case 'lost':
       return inputOutput(location, error);
     case 'corrupt':
       return corrupt(location, reason(error), error);

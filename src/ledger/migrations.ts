@@ -1,7 +1,7 @@
 import { renameRules } from '../kinds/http-gateway-rule/former-keys.ts';
 import type { DatabaseSync } from 'node:sqlite';
 import { corrupt } from './errors.ts';
-import { coverObjects } from './inventory.ts';
+import { coveredSince, coverObjects } from './inventory.ts';
 import { inTransaction } from './open-database.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
@@ -11,6 +11,8 @@ export interface Migration {
   readonly sql: string;
   /** Changes that SQL cannot express. */
   readonly run?: (database: DatabaseSync) => void;
+  /** Replaces `run` in PostgreSQL, where every ledger began with schema 3 or later. */
+  readonly postgres?: string;
   /** Readers understand the rows from before it as well: reading alone needs no migration. */
   readonly readsBefore?: true;
 }
@@ -61,9 +63,15 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
 `,
   },
   // The schema is what it was; the number keeps versions out that would not find rules by these keys.
-  { to: 2, sql: '', run: renameRules, readsBefore: true },
+  { to: 2, sql: '', run: renameRules, postgres: '', readsBefore: true },
   // A later step that changes rows of objects must cover them again, as this one does.
-  { to: 3, sql: 'ALTER TABLE history ADD COLUMN objects TEXT', run: coverObjects, readsBefore: true },
+  {
+    to: 3,
+    sql: 'ALTER TABLE history ADD COLUMN objects TEXT',
+    run: coverObjects,
+    postgres: `INSERT INTO meta (k, v) VALUES ('${coveredSince}', '0')`,
+    readsBefore: true,
+  },
 ];
 
 /** The schema that this version of Portolan writes and reads. */
@@ -83,7 +91,11 @@ export interface Standing {
 export function readStanding(database: DatabaseSync): Standing | undefined {
   const table = database.prepare("SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = 'meta'").get();
   if (table === undefined) return undefined;
-  const rows = database.prepare('SELECT k, v FROM meta').all() as { k: string; v: string }[];
+  return standingIn(database.prepare('SELECT k, v FROM meta').all() as { k: string; v: string }[]);
+}
+
+/** @param rows of the `meta` table. @returns undefined if one of the facts is missing. */
+export function standingIn(rows: readonly { readonly k: string; readonly v: string }[]): Standing | undefined {
   const meta = new Map(rows.map(({ k, v }) => [k, v]));
   const lineage = meta.get('lineage');
   const [schema, serial, epoch] = ['schema', 'serial', 'epoch'].map((key) => Number.parseInt(meta.get(key) ?? '', 10));

@@ -25,8 +25,6 @@ import {
   closed,
   corrupt,
   type DatabaseFault,
-  explained,
-  fenced,
   intentConflict,
   moveConflict,
   ownerConflict,
@@ -68,6 +66,12 @@ export interface SqlLedgerParts {
   readonly writable: boolean;
   readonly clock: Clock;
   readonly faultOf: (error: unknown) => DatabaseFault;
+  /** Returns the error to throw for one that the database threw. */
+  readonly explain: (error: unknown) => unknown;
+  /** Proves in a transaction that no later process took the ledger over, and raises its serial. Returns the serial. */
+  readonly fence: (executor: Transaction<LedgerTables>) => Promise<number>;
+  /** Runs work in a transaction, which commits as a whole or not at all. */
+  readonly transact: <Result>(work: (executor: Transaction<LedgerTables>) => Promise<Result>) => Promise<Result>;
   /** Gives freed space back to the disk. */
   readonly shrink: () => void;
   /** Called with each serial after its commit. `isAhead`: a request follows that may never be sent twice. */
@@ -76,8 +80,8 @@ export interface SqlLedgerParts {
   readonly guard: FileGuard | undefined;
   /** Facts of a ledger that is only read, in place of those it has. */
   readonly facts: ReadonlyMap<string, string>;
-  /** Gives up what the process holds beside the database: its lock. */
-  readonly release: () => void;
+  /** Closes the database, and gives up what the process holds beside it: its lock or lease. */
+  readonly release: () => Promise<void>;
 }
 
 /** The contract over any database that Kysely speaks to; what differs between databases comes in as parts. */
@@ -152,7 +156,7 @@ export class SqlLedger implements Ledger {
     try {
       this.#parts.committed(serial, isAhead);
     } catch (error) {
-      if (isAhead) throw explained(this.#parts.faultOf(error), this.location, error);
+      if (isAhead) throw this.#parts.explain(error);
     }
   }
 
@@ -171,7 +175,7 @@ export class SqlLedger implements Ledger {
       history += batch.length;
     }
     const others = await this.#write(async (executor) => {
-      await this.#nextSerial(executor);
+      await this.#parts.fence(executor);
       return removeDecided(executor, policy);
     });
     await this.#write(async () => this.#parts.shrink());
@@ -181,12 +185,7 @@ export class SqlLedger implements Ledger {
   async close(): Promise<void> {
     if (!this.#open) return;
     this.#open = false;
-    try {
-      // Kysely closes only what was asked something; a file is closed below, as its guard says.
-      if (this.#parts.guard === undefined) await this.#parts.db.destroy();
-    } finally {
-      this.#parts.release();
-    }
+    await this.#parts.release();
   }
 
   async #apply(
@@ -194,24 +193,13 @@ export class SqlLedger implements Ledger {
     transaction: LedgerTransaction,
     begin: (operation: LedgerOperation) => void,
   ): Promise<number> {
-    const serial = await this.#nextSerial(executor);
+    const serial = await this.#parts.fence(executor);
     const changes = new Map<string, string | null>();
     for (const operation of transaction.operations) {
       begin(operation);
       await this.#perform(executor, transaction.scope, operation, serial, changes);
     }
     await this.#record(executor, transaction, serial, changes);
-    return serial;
-  }
-
-  /** The fence: proves in the transaction itself that no later process took the ledger over, and raises its serial. */
-  async #nextSerial(executor: Transaction<LedgerTables>): Promise<number> {
-    const { rows } = await this.#queries.standing(executor, {});
-    const standing = new Map(rows.map(({ k, v }) => [k, Number(v)]));
-    const epoch = standing.get('epoch') ?? 0;
-    if (epoch !== this.epoch) throw fenced(this.location, this.epoch, epoch);
-    const serial = (standing.get('serial') ?? 0) + 1;
-    await this.#queries.setMeta(executor, { k: 'serial', v: String(serial) });
     return serial;
   }
 
@@ -314,7 +302,7 @@ export class SqlLedger implements Ledger {
   async #compactBatch(db: Transaction<LedgerTables>, policy: CompactionPolicy, batch: readonly RemovableLine[]) {
     const scope = batch[0]?.scope;
     if (scope === undefined) return;
-    const serial = await this.#nextSerial(db);
+    const serial = await this.#parts.fence(db);
     const ranges = removedRanges(batch);
     const removed = new Set(batch.map(({ line }) => line));
     const carried = carriedOver(await sealingLines(db, scope), (line) => removed.has(line));
@@ -332,9 +320,9 @@ export class SqlLedger implements Ledger {
   async #write<Result>(work: (db: Transaction<LedgerTables>) => Promise<Result>): Promise<Result> {
     this.#parts.guard?.writing();
     try {
-      return await this.#patiently(() => this.#parts.db.transaction().execute(work));
+      return await this.#patiently(() => this.#parts.transact(work));
     } catch (error) {
-      throw explained(this.#parts.faultOf(error), this.location, error);
+      throw this.#parts.explain(error);
     } finally {
       this.#parts.guard?.written();
     }
@@ -347,20 +335,20 @@ export class SqlLedger implements Ledger {
     } catch (error) {
       if (error instanceof SyntaxError)
         throw corrupt(this.location, `a row holds text that is no JSON, ${error.message}`, error);
-      throw explained(this.#parts.faultOf(error), this.location, error);
+      throw this.#parts.explain(error);
     }
   }
 
   #patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
     const { clock, faultOf } = this.#parts;
-    return whileBusy(attempt, (error) => faultOf(error) === 'busy', clock);
+    return whileBusy(attempt, (error) => ['busy', 'lost'].includes(faultOf(error)), clock);
   }
 }
 
 /** Waits between attempts: about 5 s in all, during which other work continues. */
 const waitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
 
-/** Tries again while another program keeps the database locked; the last attempt's error is the caller's. */
+/** Retries while the database is locked or out of reach; the last attempt's error is the caller's. */
 async function whileBusy<Result>(
   attempt: () => Promise<Result>,
   isBusy: (error: unknown) => boolean,

@@ -2,6 +2,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Kysely } from 'kysely';
 import { restoredFact } from './confirmation.ts';
+import { epochFence } from './epoch-fence.ts';
 import {
   corrupt,
   explained,
@@ -31,6 +32,7 @@ import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
 import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { copyInto, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
+import { commitQueries } from './queries.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
 import { isOlder, openSerialFile, readSerialMark, type SerialFile, type SerialMark } from './serial-file.ts';
@@ -298,13 +300,18 @@ function ledgerOf(
     writable,
     clock: options.clock,
     faultOf: sqliteFault,
+    explain: (error) => explained(sqliteFault(error), location, error),
+    fence: epochFence({ queries: commitQueries(db), location, epoch }),
+    transact: (work) => db.transaction().execute(work),
     shrink: () => database.exec('PRAGMA incremental_vacuum'),
     committed: (serial, isAhead) => serials?.write(serial, isAhead),
     guard,
     facts,
-    release: () => {
+    release: async () => {
       if (guard !== undefined) guard.close(() => rescue(database, location, options));
-      else if (database.isOpen) database.close();
+      else await db.destroy();
+      // Kysely closes only what was asked something.
+      if (guard === undefined && database.isOpen) database.close();
       serials?.close();
       release();
     },

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { freshSchema, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { PortolanError } from '../../src/model/errors.ts';
@@ -107,6 +109,16 @@ export async function codeOf(promise: Promise<unknown>): Promise<string | undefi
   }
 }
 
+/** The PortolanError that a promise rejects with. */
+export async function errorOf(promise: Promise<unknown>): Promise<PortolanError> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (!(error instanceof PortolanError)) throw new Error(`expected a PortolanError, got ${String(error)}`);
+  return error;
+}
+
 export const real: Pick<SqliteLedgerOptions, 'clock' | 'random' | 'actor'> = {
   clock: systemClock,
   random: systemRandom,
@@ -149,5 +161,16 @@ export const ledgerKinds: readonly { readonly name: string; readonly reopens: bo
     name: 'sqlite :memory:',
     reopens: false,
     create: () => ({ open: () => openSqliteLedger(':memory:', real), [Symbol.dispose]() {} }),
+  },
+  {
+    name: 'PostgreSQL',
+    reopens: true,
+    create() {
+      const schema = freshSchema();
+      return {
+        open: async () => openPostgresLedger(trusting(await sharedUrl(schema)), real),
+        [Symbol.dispose]() {},
+      };
+    },
   },
 ];

@@ -1,6 +1,8 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Ledger, LedgerOperation, LedgerTransaction } from '../../src/ledger/ledger.ts';
+import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { Json, JsonObject } from '../../src/model/json.ts';
@@ -120,6 +122,28 @@ test('after any transactions memory and SQLite have refused the same ones and sh
   // The generator would prove nothing if it met only one side.
   expect(accepted).toBeGreaterThan(300);
   expect(refused).toBeGreaterThan(300);
+});
+
+test('after any transactions PostgreSQL has refused the same ones as memory and shows the same', async () => {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  await (await openPostgresLedger(access, real)).close();
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { minLength: 1, maxLength: 12 }), async (steps) => {
+      await querySharedServer(
+        `SET search_path TO ${schema}; TRUNCATE history, object, intent, snapshot, fact, chain; UPDATE meta SET v = '0' WHERE k IN ('serial', 'epoch')`,
+      );
+      const memory = openMemoryLedger(new MemoryStore('lineage'));
+      const postgres = await openPostgresLedger(access, real);
+      try {
+        expect(await outcomes(postgres, steps)).toEqual(await outcomes(memory, steps));
+        expect(await viewOf(postgres)).toEqual(await viewOf(memory));
+      } finally {
+        await postgres.close();
+      }
+    }),
+    { numRuns: 40 },
+  );
 });
 
 test('a transaction that is refused leaves nothing, at whatever operation it fails', async () => {

@@ -15,16 +15,7 @@ import { networkFilesystemOf } from '../../src/ledger/files.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { codeOf, intent, object, real, record, temporaryDirectory, transaction, viewOf } from './fixtures.ts';
-
-async function errorOf(promise: Promise<unknown>): Promise<PortolanError> {
-  const error = await promise.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  if (!(error instanceof PortolanError)) throw new Error(`expected a PortolanError, got ${String(error)}`);
-  return error;
-}
+import { codeOf, intent, object, real, record, temporaryDirectory, transaction, viewOf, errorOf } from './fixtures.ts';
 
 test('a new ledger is readable by its owner only, in a directory made for it', async () => {
   using directory = temporaryDirectory();

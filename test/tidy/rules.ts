@@ -108,6 +108,7 @@ export const AMBIENT_MODULES: Readonly<Record<string, Ambient>> = {
   'fs/promises': 'files',
   sqlite: 'files',
   chokidar: 'files',
+  pg: 'network',
 };
 
 /** Beside platform/, the few files that put a secret on a wire of their own, each with what for. */
@@ -117,6 +118,7 @@ export const REVEALED_IN: Readonly<Record<string, string>> = {
   'src/server/secrets.ts': 'compares what callers sent, after the same time for yes and no',
   'src/source/git-transport.ts': 'hands git what a remote repository asks for',
   'src/server/sign-in/provider.ts': 'authenticates the client at the OpenID Connect provider',
+  'src/ledger/postgres/pool.ts': 'hands the database the password of its role',
   'src/controller/outbound.ts': 'signs and authenticates what is sent to receivers and collectors',
 };
 
@@ -203,4 +205,5 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/ledger/files.ts': { uses: ['files'], reason: 'creates and secures the ledger file' },
   'src/ledger/lock.ts': { uses: ['files'], reason: 'the lock beside the ledger file' },
   'src/ledger/open-database.ts': { uses: ['files'], reason: 'opens the ledger file' },
+  'src/ledger/postgres/pool.ts': { uses: ['network'], reason: 'connects to the database of a ledger' },
 };

@@ -4,6 +4,7 @@ import packageFile from '../../../package.json' with { type: 'json' };
 import { Controller } from '../../controller/controller.ts';
 import type { ControllerOptions } from '../../controller/options.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
+import { isPostgres } from '../../ledger/address.ts';
 import { fileExists } from '../../ledger/files.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { formatDuration } from '../../model/duration.ts';
@@ -90,7 +91,7 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     refuseFaults(problems);
     const requirePaths = () => requireSource(configuration.settings.source, options, surroundings);
     // A mistyped path creates no ledger.
-    if (!fileExists(options.ledger ?? DEFAULT_LEDGER_FILE)) await requirePaths();
+    if (!isPostgres(options.ledger) && !fileExists(options.ledger ?? DEFAULT_LEDGER_FILE)) await requirePaths();
     const actor = `portolan run by ${surroundings.who}`;
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
     const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
@@ -213,8 +214,9 @@ function feedOf(
     random,
     log,
     path: env.PATH,
-    // The cache is beside the ledger, so that fetched commits survive a restart while the remote is unreachable.
-    cacheFolder: `${options.ledger ?? DEFAULT_LEDGER_FILE}.source`,
+    // The cache is beside the ledger's file, so that fetched commits survive a restart while the remote is unreachable; for a
+    // database, it is in the working directory.
+    cacheFolder: `${isPostgres(options.ledger) ? DEFAULT_LEDGER_FILE : (options.ledger ?? DEFAULT_LEDGER_FILE)}.source`,
     secret: (reference, where) => openSecret(reference, where, surroundings),
     ...rest,
   });

@@ -1,8 +1,10 @@
+import { isPostgres } from '../../ledger/address.ts';
 import { gone } from '../../ledger/errors.ts';
 import { fileExists } from '../../ledger/files.ts';
 import { readSerialMark } from '../../ledger/serial-file.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
+import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Surroundings } from './command.ts';
 
@@ -13,7 +15,7 @@ export const DEFAULT_LEDGER_FILE = 'portolan.db';
 export const NO_LEDGER_YET = 'none yet';
 
 interface OpenLedgerOptions {
-  /** `--ledger`: a file, `none`, or absent for the default. */
+  /** `--ledger`: a file, the URL of a database, `none`, or absent for the default. */
   readonly ledger?: string | undefined;
   /** The user and command that open it, shown to a process that finds it locked. */
   readonly actor: string;
@@ -28,20 +30,26 @@ interface OpenLedgerOptions {
  */
 export async function openLedger(
   options: OpenLedgerOptions,
-  { clock, random, terminal }: Surroundings,
+  surroundings: Surroundings,
 ): Promise<{ readonly ledger: Ledger; readonly isKnown: boolean }> {
   if (options.ledger === 'none') return { ledger: noLedger, isKnown: false };
   const { actor, readOnly } = options;
+  const { clock, random, terminal } = surroundings;
+  if (isPostgres(options.ledger)) {
+    const { openPostgres } = await import('./postgres.ts');
+    try {
+      return { ledger: await openPostgres(options.ledger, { actor, readOnly }, surroundings), isKnown: true };
+    } catch (error) {
+      if (!readOnly || !(error instanceof PortolanError) || error.code !== 'ledger/missing') throw error;
+      return noLedgerYet(options.ledger, terminal);
+    }
+  }
   const file = options.ledger ?? DEFAULT_LEDGER_FILE;
   // The database is loaded only when a file exists.
   if (readOnly && !fileExists(file)) {
     const mark = readSerialMark(file);
     if (mark !== undefined) throw gone(file, mark.serial);
-    // A plan before any apply starts from an empty ledger.
-    terminal.err.write(
-      `note: there is no ledger at ${file} yet, so this is the state before any apply (--ledger FILE names another ledger)\n`,
-    );
-    return { ledger: { ...noLedger, location: file, lineage: NO_LEDGER_YET }, isKnown: true };
+    return noLedgerYet(file, terminal);
   }
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
   const onOlder = warnOfOlder(terminal);
@@ -52,6 +60,14 @@ export async function openLedger(
     ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
     isKnown: true,
   };
+}
+
+/** A plan before any apply starts from an empty ledger. */
+function noLedgerYet(location: string, { err }: Surroundings['terminal']) {
+  err.write(
+    `note: there is no ledger at ${safeLine(location)} yet, so this is the state before any apply (--ledger names another ledger)\n`,
+  );
+  return { ledger: { ...noLedger, location, lineage: NO_LEDGER_YET }, isKnown: true };
 }
 
 /** Returns a callback that warns about a ledger that is an older copy. */

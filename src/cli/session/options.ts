@@ -49,7 +49,7 @@ export const setOption = () =>
 export const platformOption = () => new Option('--platform <name>', 'only this platform of the configuration');
 
 export const ledgerOption = () =>
-  new Option('--ledger <path>', 'the ledger: a file, or none for reading without ownership');
+  new Option('--ledger <path>', 'the ledger: a file, a postgres:// URL, or none for reading without ownership');
 
 export const sourceOption = () =>
   new Option('--source <name>', 'name of the source of the manifests; each object belongs to one source').default(

@@ -39,6 +39,18 @@ export function createRedaction(): Redaction {
   };
 }
 
+/**
+ * Masks passwords in URLs of databases. Such a URL is refused, because the list of processes shows it; no message may repeat
+ * the password.
+ */
+export function maskInlinePasswords(words: readonly string[], redaction: Redaction): void {
+  for (const word of words) {
+    const [, password] = /^(?:--?[a-z-]+=)?postgres(?:ql)?:\/\/[^/@:]*:(.+)@/.exec(word) ?? [];
+    const [, named] = /^(?:--?[a-z-]+=)?postgres(?:ql)?:\/\/.*[?&]password=([^&]+)/.exec(word) ?? [];
+    for (const found of [password, named]) if (found !== undefined) redaction.add(found);
+  }
+}
+
 /** Returns the terminal with every secret masked on its way out. */
 export function redacting(terminal: Terminal, redaction: Redaction): Terminal {
   const masked = (output: Output): Output => writingTo(output, (text) => output.write(redaction.redact(text)));

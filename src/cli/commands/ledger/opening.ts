@@ -1,5 +1,6 @@
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
+import { isPostgres } from '../../../ledger/address.ts';
 import { fileExists, realPath } from '../../../ledger/files.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
@@ -10,13 +11,13 @@ import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
 
 export interface LedgerOptions {
-  /** `--ledger`: a file; undefined: the default. */
+  /** `--ledger`: a file or the URL of a database; undefined: the default. */
   readonly ledger?: string | undefined;
 }
 
 /** Returns `--ledger FILE` for the commands that work on the ledger itself. */
 export function ledgerFileOption() {
-  return new Option('--ledger <path>', `the ledger: a file (default: ${DEFAULT_LEDGER_FILE})`);
+  return new Option('--ledger <path>', `the ledger: a file or a postgres:// URL (default: ${DEFAULT_LEDGER_FILE})`);
 }
 
 /** Returns `--source NAME` as a filter. Unlike `sourceOption`, its default is all sources. */
@@ -43,7 +44,7 @@ export function isOfSource({ uid, scope }: Pick<Intent, 'uid' | 'scope'>, source
 }
 
 /**
- * Returns the path of the ledger's file, which may not exist.
+ * Returns the path of the ledger's file or its URL. The ledger may not exist.
  * @throws PortolanError `invalid` for `none`.
  */
 export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): string {
@@ -56,12 +57,13 @@ export function ledgerPath({ ledger = DEFAULT_LEDGER_FILE }: LedgerOptions): str
 }
 
 /**
- * Returns the path of an existing ledger: a command that reads must never create an empty one.
+ * Returns the path of an existing ledger: a command that reads must never create an empty one. Opening a database checks
+ * that itself.
  * @throws PortolanError `invalid` when the file does not exist.
  */
 export function existingLedgerPath(options: LedgerOptions): string {
   const path = ledgerPath(options);
-  if (fileExists(path)) return path;
+  if (isPostgres(path) || fileExists(path)) return path;
   throw invalidInput(
     'ledger/missing',
     `There is no ledger at ${path}. Nothing was done.`,
@@ -86,17 +88,28 @@ export function refuseToOverwrite(file: string, ledger: string, overwrite: boole
   );
 }
 
+async function openExisting(
+  options: LedgerOptions,
+  surroundings: Surroundings,
+  opening: { readonly actor: string; readonly readOnly: boolean },
+): Promise<SqlLedger> {
+  const path = existingLedgerPath(options);
+  if (isPostgres(path)) {
+    const { openPostgres } = await import('../../session/postgres.ts');
+    return openPostgres(path, { ...opening, mustExist: true }, surroundings);
+  }
+  const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
+  const { clock, random, terminal } = surroundings;
+  return openSqliteLedger(path, { ...opening, clock, random, onOlder: warnOfOlder(terminal) });
+}
+
 /** Opens the ledger for reading, even while another process writes to it, and closes it afterwards. */
 export async function readLedger<Result>(
   options: LedgerOptions,
   surroundings: Surroundings,
   work: (ledger: Ledger) => Promise<Result>,
 ): Promise<Result> {
-  const path = existingLedgerPath(options);
-  const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
-  const { clock, random, who } = surroundings;
-  const onOlder = warnOfOlder(surroundings.terminal);
-  const ledger = await openSqliteLedger(path, { clock, random, actor: who, readOnly: true, onOlder });
+  const ledger = await openExisting(options, surroundings, { actor: surroundings.who, readOnly: true });
   try {
     return await work(ledger);
   } finally {
@@ -115,11 +128,9 @@ export async function writeLedger<Result>(
   surroundings: Surroundings,
   work: (world: Pick<ApplyWorld, 'kinds' | 'clock' | 'actor'> & { readonly ledger: SqlLedger }) => Promise<Result>,
 ): Promise<Result> {
-  const path = existingLedgerPath(options);
-  const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
-  const { clock, random } = surroundings;
+  const { clock } = surroundings;
   const actor = actorOf(command, surroundings);
-  const ledger = await openSqliteLedger(path, { clock, random, actor, onOlder: warnOfOlder(surroundings.terminal) });
+  const ledger = await openExisting(options, surroundings, { actor, readOnly: false });
   try {
     return await work({ kinds: await surroundings.kinds.reconciled(), ledger, clock, actor });
   } finally {

@@ -1,0 +1,164 @@
+import { busy, corrupt, type DatabaseFault, full } from '../errors.ts';
+import { PortolanError } from '../../model/errors.ts';
+
+/** A commit was sent and not answered: only reading can say whether it took place. */
+export class CommitUnanswered extends Error {
+  override readonly name = 'CommitUnanswered';
+}
+
+interface ServerError extends Error {
+  /** SQLSTATE: five characters. */
+  readonly code: string;
+  readonly severity: string;
+}
+
+/** Whether the server itself reported the error; any other one comes from the connection. */
+export function isServerError(error: unknown): error is ServerError {
+  return error instanceof Error && 'severity' in error && typeof (error as { code?: unknown }).code === 'string';
+}
+
+/** Whether the connection is of no use after the error: it is lost, or the server ends it. */
+export function endsConnection(error: unknown): boolean {
+  return (
+    !isServerError(error) || error.severity === 'FATAL' || error.severity === 'PANIC' || error.code.startsWith('57P')
+  );
+}
+
+/** Codes of libuv and of Node for a server that cannot be reached, now or at all. */
+const NETWORK = /^(?:E[A-Z_]+|ERR_SOCKET_.+)$/;
+const CERTIFICATE =
+  /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL|ERR_TLS|server does not support SSL|SSL\/TLS required/;
+
+/** Returns the class of an error that a database or its connection threw. */
+export function postgresFault(error: unknown): DatabaseFault {
+  if (error instanceof PortolanError) return 'unknown';
+  if (!isServerError(error)) return isConnectionError(error) ? 'lost' : 'unknown';
+  const { code } = error;
+  if (code === '23505') return 'unique';
+  // Lock not available, statement cancelled, serialization failure, deadlock.
+  if (/^(?:55P03|57014|40001|40P01)$/.test(code)) return 'busy';
+  // Connection exceptions, shutdown and start of the server, too many connections, a session that idled in its transaction.
+  if (/^(?:08|57P0|533|25P03)/.test(code)) return 'lost';
+  if (code === '53100') return 'full';
+  if (/^(?:XX00[12]|58)/.test(code)) return 'corrupt';
+  return 'unknown';
+}
+
+/** `pg` throws bare errors with these words when a connection ends. */
+const ENDED =
+  /^(?:Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|timeout expired|The server does not support SSL|Postgres connection has been discarded|Received unexpected)/;
+
+function isConnectionError(error: unknown): boolean {
+  if (error instanceof CommitUnanswered) return false;
+  if (!(error instanceof Error)) return false;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  return NETWORK.test(code) || CERTIFICATE.test(code) || ENDED.test(error.message) || error instanceof AggregateError;
+}
+
+/** Returns the error to throw for one of the database; an error of a class that is not known stays as it is. */
+export function explainPostgres(error: unknown, location: string): unknown {
+  const setup = setupError(error, location);
+  if (setup !== undefined) return setup;
+  if (error instanceof CommitUnanswered) return unanswered(location, error);
+  switch (postgresFault(error)) {
+    case 'busy':
+      return busy(location, error);
+    case 'full':
+      return full(location, error);
+    case 'corrupt':
+      return corrupt(location, reasonOf(error), error);
+    case 'lost':
+    case 'io':
+      return unreachable(location, error);
+    case 'unique':
+    case 'unknown':
+      return error;
+  }
+}
+
+/** Explains an error that stays until a person changes the configuration or the database. */
+function setupError(error: unknown, location: string): PortolanError | undefined {
+  if (!(error instanceof Error)) return undefined;
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message))
+    return refused(
+      location,
+      `TLS failed (${error.message})`,
+      'Name the CA of the server with ?sslrootcert=FILE. A server without TLS needs ?sslmode=disable, which a network can read and change.',
+      error,
+    );
+  if (code.startsWith('28') || /^SASL: .*password must be/.test(error.message))
+    return refused(
+      location,
+      code === '' ? 'the server requires a password, and none was found' : error.message,
+      'Pass the password with ?passwordFile=FILE, PGPASSWORD or PGPASSFILE.',
+      error,
+    );
+  if (code === '3D000')
+    return refused(location, error.message, 'Create the database, or correct the URL of --ledger.', error);
+  if (code === '42501')
+    return refused(
+      location,
+      error.message,
+      'Grant the role what examples/postgres/grants.sql lists. To create or migrate the tables, run `portolan ledger migrate` as their owner.',
+      error,
+    );
+  if (code === '25006')
+    return refused(
+      location,
+      'the database is read-only, as a standby is',
+      'Name the primary server in the URL of --ledger.',
+      error,
+      'retry',
+    );
+  if (code === '22021')
+    return refused(
+      location,
+      'a text contains the character NUL, which PostgreSQL cannot store',
+      'Correct that text in the manifest or on the platform.',
+      error,
+      'retry',
+    );
+  return undefined;
+}
+
+function refused(
+  location: string,
+  what: string,
+  remedy: string,
+  cause: unknown,
+  disposition: 'invalid' | 'retry' = 'invalid',
+): PortolanError {
+  return new PortolanError({
+    code: 'ledger/refused',
+    disposition,
+    message: `The ledger ${location} cannot be used: ${what}. Nothing was recorded.`,
+    remedy,
+    cause,
+  });
+}
+
+function unreachable(location: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/unreachable',
+    disposition: 'retry',
+    message: `The ledger ${location} cannot be reached (${reasonOf(cause)}). Nothing was recorded.`,
+    remedy: 'Check that PostgreSQL runs and that this machine can reach it. Writing works again once it can.',
+    cause,
+  });
+}
+
+function unanswered(location: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/unanswered',
+    disposition: 'retry',
+    message: `The ledger ${location} did not answer a commit, and could not be read since. The transaction is recorded as a whole or not at all.`,
+    remedy: 'Check that PostgreSQL runs. The next pass reads the ledger, and continues from what is recorded there.',
+    cause,
+  });
+}
+
+function reasonOf(cause: unknown): string {
+  if (cause instanceof AggregateError) return cause.errors.map(reasonOf).join('; ');
+  return cause instanceof Error ? cause.message : String(cause);
+}

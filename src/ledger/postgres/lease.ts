@@ -1,0 +1,256 @@
+import { type Kysely, sql, type Transaction } from 'kysely';
+import { fenced, type Holder, locked, replaced } from '../errors.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { prepare } from '../queries.ts';
+import type { LedgerTables } from '../schema.ts';
+import { CommitUnanswered, postgresFault } from './faults.ts';
+import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
+
+/** Time after its last sign at which another process may take a lease over. */
+export const LEASE_MS = 15_000;
+/** A lease is renewed this often within its length. */
+const RENEWALS = 3;
+/** Interval of checks while a lease may still expire. */
+const POLL_MS_MAX = 500;
+/** Waits between attempts to find out whether a commit took place: about 10 s in all. */
+const ASKING_MS = [50, 150, 300, 500, 1_000, 2_000, 3_000, 3_000] as const;
+
+export interface LeaseParts {
+  readonly db: Kysely<PostgresTables>;
+  /** Opens a connection for renewals, so that no queue delays one. */
+  readonly openControl: () => Promise<Kysely<PostgresTables>>;
+  readonly location: string;
+  readonly clock: Clock;
+  /** Random id of this process. */
+  readonly holder: string;
+  readonly actor: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Takes the lease of a ledger. If its holder gives no sign, that is after a crash, it waits until the lease expires.
+ * @throws PortolanError `ledger/locked` once the holder has renewed it.
+ */
+export async function acquireLease(parts: LeaseParts): Promise<Lease> {
+  const { db, location, clock } = parts;
+  let seenMs: number | undefined;
+  for (;;) {
+    const found = await db
+      .selectFrom('lease')
+      .selectAll()
+      .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
+      .where('scope', '=', WHOLE_LEDGER)
+      .executeTakeFirstOrThrow();
+    if (seenMs !== undefined && found.expires_ms !== seenMs && found.left_ms > 0)
+      throw locked(location, holderIn(found));
+    if (found.left_ms <= 0) {
+      const epoch = await takeOver(parts);
+      if (epoch !== undefined) return new Lease(parts, epoch);
+    }
+    seenMs = found.expires_ms;
+    await clock.sleep(Math.min(Math.max(found.left_ms + 1, 1), POLL_MS_MAX));
+  }
+}
+
+function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {
+  return { actor, sinceMs };
+}
+
+class NotExpired extends Error {}
+
+/** @returns the new epoch; undefined if another process was faster. */
+async function takeOver({ db, holder, actor, leaseMs }: LeaseParts): Promise<number | undefined> {
+  try {
+    return await db.transaction().execute(async (transaction) => {
+      const raised = await transaction
+        .updateTable('meta')
+        .set({ v: sql<string>`(v::bigint + 1)::text` })
+        .where('k', '=', 'epoch')
+        .returning('v')
+        .executeTakeFirstOrThrow();
+      const epoch = Number(raised.v);
+      // Waits for a transaction of the former holder, which holds the row until it ends.
+      const taken = await transaction
+        .updateTable('lease')
+        .set({
+          holder,
+          actor,
+          epoch,
+          since_ms: databaseNow,
+          expires_ms: sql<number>`${databaseNow} + ${leaseMs}::bigint`,
+        })
+        .where('scope', '=', WHOLE_LEDGER)
+        .where('expires_ms', '<=', databaseNow)
+        .executeTakeFirst();
+      if (taken.numUpdatedRows !== 1n) throw new NotExpired();
+      return epoch;
+    });
+  } catch (error) {
+    if (error instanceof NotExpired) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * The right of one process to write a ledger. Each transaction proves it: it renews the row of the lease only if holder and epoch
+ * are its own, and a takeover waits for that row. No clock of a machine decides anything.
+ */
+export class Lease {
+  readonly epoch: number;
+  readonly #parts: LeaseParts;
+  readonly #queries: ReturnType<typeof leaseQueries>;
+  readonly #over = new AbortController();
+  /** The serial of this process's last transaction. */
+  #serial = 0;
+  /** The serial of the transaction under way. */
+  #pending: number | undefined;
+  #turn: Promise<unknown> = Promise.resolve();
+  readonly #renewal: Promise<void>;
+
+  constructor(parts: LeaseParts, epoch: number) {
+    this.#parts = parts;
+    this.epoch = epoch;
+    this.#queries = leaseQueries(parts.db);
+    this.#renewal = this.#keepRenewed();
+  }
+
+  /**
+   * Raises the serial of the ledger in a transaction that renews the lease.
+   * @throws PortolanError `ledger/fenced` if another process has the lease, `ledger/replaced` if the ledger has lost transactions.
+   */
+  async fence(executor: Transaction<LedgerTables>): Promise<number> {
+    const { holder, leaseMs, location } = this.#parts;
+    const raised = await this.#queries.raiseSerial(executor, {});
+    const serial = Number(raised.rows[0]?.v ?? Number.NaN);
+    const held = await this.#queries.hold(executor, { holder, epoch: this.epoch, serial, leaseMs });
+    if (held.rows.length !== 1) throw fenced(location, this.epoch, await this.#currentEpoch(executor));
+    if (serial <= this.#serial)
+      throw replaced(location, `its serial is ${serial - 1}, and ${this.#serial} was recorded`, 'restored');
+    this.#pending = serial;
+    return serial;
+  }
+
+  async #currentEpoch(executor: Transaction<LedgerTables>): Promise<number> {
+    const { rows } = await this.#queries.current(executor, {});
+    return Number(rows[0]?.epoch ?? 0);
+  }
+
+  /** Runs the transactions of this process one after another: all of them need the row of the lease. */
+  async transact<Result>(work: (executor: Transaction<LedgerTables>) => Promise<Result>): Promise<Result> {
+    const turn = this.#turn.then(() => this.#transact(work));
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+
+  async #transact<Result>(work: (executor: Transaction<LedgerTables>) => Promise<Result>): Promise<Result> {
+    const { db } = this.#parts;
+    let result: { readonly value: Result } | undefined;
+    this.#pending = undefined;
+    try {
+      await db.transaction().execute(async (executor) => {
+        result = { value: await work(executor as unknown as Transaction<LedgerTables>) };
+      });
+    } catch (error) {
+      if (!(error instanceof CommitUnanswered) || result === undefined) throw error;
+      // The cause ended the connection: what was not committed may be repeated.
+      if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
+    }
+    this.#serial = this.#pending ?? this.#serial;
+    return (result as { readonly value: Result }).value;
+  }
+
+  /** Reads whether a transaction took place. The lock of the row waits until the server has ended that transaction. */
+  async #wasCommitted(serial: number, unanswered: CommitUnanswered): Promise<boolean> {
+    const { db, clock, location } = this.#parts;
+    for (const waitMs of ASKING_MS) {
+      try {
+        const found = await db
+          .transaction()
+          .execute((transaction) =>
+            transaction
+              .selectFrom('lease')
+              .select(['epoch', 'serial'])
+              .where('scope', '=', WHOLE_LEDGER)
+              .forUpdate()
+              .executeTakeFirst(),
+          );
+        if (found?.serial === serial) return true;
+        if (found?.epoch === this.epoch) return false;
+        throw takenOverUnanswered(location);
+      } catch (error) {
+        const fault = error instanceof CommitUnanswered ? 'lost' : postgresFault(error);
+        if (fault !== 'lost' && fault !== 'busy') throw error;
+        await clock.sleep(waitMs);
+      }
+    }
+    throw unanswered;
+  }
+
+  /** A lease that expired while the database was out of reach is renewed too, unless another process has taken it. */
+  async #keepRenewed(): Promise<void> {
+    const { openControl, clock, holder, leaseMs } = this.#parts;
+    const { signal } = this.#over;
+    let control: Kysely<PostgresTables> | undefined;
+    for (;;) {
+      try {
+        await clock.sleep(leaseMs / RENEWALS, signal);
+      } catch {
+        await control?.destroy();
+        return;
+      }
+      control ??= await openControl();
+      try {
+        const renewed = await this.#queries.renew(control, { holder, epoch: this.epoch, leaseMs });
+        if (renewed.rows.length === 0) this.#over.abort(); // The next transaction reports it.
+      } catch {
+        // The next renewal, or the next transaction, may reach the database again.
+      }
+    }
+  }
+
+  /** Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. */
+  async release(): Promise<void> {
+    const { db, holder } = this.#parts;
+    this.#over.abort();
+    await this.#renewal;
+    try {
+      await this.#queries.release(db, { holder, epoch: this.epoch });
+    } catch (error) {
+      if (postgresFault(error) === 'unknown') throw error;
+    }
+  }
+}
+
+function leaseQueries(db: Kysely<PostgresTables>) {
+  type Held = Pick<LeaseTable, 'holder' | 'epoch'>;
+  const own = ({ holder, epoch }: Held) =>
+    db.updateTable('lease').where('scope', '=', WHOLE_LEDGER).where('holder', '=', holder).where('epoch', '=', epoch);
+  const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
+  return {
+    raiseSerial: prepare((_: object) =>
+      db.updateTable('meta').set({ v: sql<string>`(v::bigint + 1)::text` }).where('k', '=', 'serial').returning('v'),
+    ),
+    hold: prepare((holes: Held & { readonly serial: number; readonly leaseMs: number }) =>
+      own(holes)
+        .set({ serial: holes.serial, expires_ms: expiry(holes.leaseMs) })
+        .returning('scope'),
+    ),
+    renew: prepare((holes: Held & { readonly leaseMs: number }) =>
+      own(holes)
+        .set({ expires_ms: expiry(holes.leaseMs) })
+        .returning('scope'),
+    ),
+    release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),
+    current: prepare((_: object) => db.selectFrom('lease').select('epoch').where('scope', '=', WHOLE_LEDGER)),
+  };
+}
+
+function takenOverUnanswered(location: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/fenced',
+    disposition: 'locked',
+    message: `Another process took the ledger ${location} over while a commit was not answered. The transaction is recorded as a whole or not at all.`,
+    remedy: 'Stop this process. The process that holds the ledger now resolves what was in flight.',
+  });
+}

@@ -1,0 +1,178 @@
+import { Kysely, PostgresDialect, sql } from 'kysely';
+import { missing, newer, notDurable, older } from '../errors.ts';
+import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
+import type { LedgerTables } from '../schema.ts';
+import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
+import { explainPostgres, postgresFault } from './faults.ts';
+import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
+import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
+import { createTables, migrateTables, type PostgresTables, readPostgresStanding } from './tables.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+
+export interface PostgresLedgerOptions {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Names the process that opens it, for errors of other processes: `portolan run on host-1, pid 4711`. */
+  readonly actor: string;
+  /** Needs no lease and works beside a writer. Never creates, migrates or writes. */
+  readonly readOnly?: boolean;
+  /** Never creates the tables. */
+  readonly mustExist?: boolean;
+  /** Time after which another process may take the ledger over from one that gives no sign. */
+  readonly leaseMs?: number;
+  /** The schema's steps; only tests of migration pass others. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** Time for a statement that creates or changes tables, or reads all of a ledger. */
+export const LONG_STATEMENT_MS = 600_000;
+
+/** The tables of a ledger as Kysely sees them. No connection is opened yet. */
+export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}): Promise<Kysely<PostgresTables>> {
+  const pool = await openPool(access, limits);
+  return new Kysely<PostgresTables>({ dialect: new PostgresDialect({ pool }) }).withSchema(access.address.schema);
+}
+
+/**
+ * Opens the ledger in a database. For writing it creates or migrates the tables, and takes the lease, which raises the epoch.
+ * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
+ * `ledger/unreachable`, `ledger/refused`, `ledger/not-durable`, `ledger/busy`, `ledger/full`.
+ */
+export async function openPostgresLedger(access: PostgresAccess, options: PostgresLedgerOptions): Promise<SqlLedger> {
+  const db = await databaseOf(access);
+  try {
+    return options.readOnly === true
+      ? await openForReading(db, access, options)
+      : await openForWriting(db, access, options);
+  } catch (error) {
+    await db.destroy();
+    throw explainPostgres(error, access.address.location);
+  }
+}
+
+async function openForReading(
+  db: Kysely<PostgresTables>,
+  { address: { location, schema } }: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<SqlLedger> {
+  const standing = await readPostgresStanding(db, schema);
+  if (standing === undefined) throw missing(location);
+  mustBeKnown(location, standing, options);
+  const steps = options.migrations ?? migrations;
+  const isReadable = steps.every(({ to, readsBefore }) => to <= standing.schema || readsBefore === true);
+  if (!isReadable) throw older(location, standing.schema, newestSchema(steps));
+  return ledgerOf(db, location, standing, options, undefined);
+}
+
+async function openForWriting(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<SqlLedger> {
+  const { location } = access.address;
+  const { clock, random, actor, leaseMs = LEASE_MS } = options;
+  await mustBeDurable(db, location);
+  await ensureTables(db, access, options);
+  const openControl = () => databaseOf(access, { connections: 1 });
+  const lease = await acquireLease({ db, openControl, location, clock, holder: random.hex(16), actor, leaseMs });
+  try {
+    const standing = await upgradeTables(db, access, options);
+    return ledgerOf(db, location, { ...standing, epoch: lease.epoch }, options, lease);
+  } catch (error) {
+    await lease.release();
+    throw error;
+  }
+}
+
+/** Creates the tables where there are none. @throws PortolanError `ledger/newer`, before any lease is taken. */
+async function ensureTables(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<void> {
+  const { location, schema } = access.address;
+  const { random, migrations: steps = migrations } = options;
+  const standing = await readPostgresStanding(db, schema);
+  if (standing !== undefined) return mustBeKnown(location, standing, options);
+  if (options.mustExist === true) throw missing(location);
+  await withDatabase(access, (longer) => createTables(longer, schema, random.hex(16), steps));
+}
+
+/** The holder of the lease migrates. */
+async function upgradeTables(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<Standing> {
+  const { location, schema } = access.address;
+  const { migrations: steps = migrations } = options;
+  const standing = await readPostgresStanding(db, schema);
+  if (standing === undefined) throw missing(location);
+  mustBeKnown(location, standing, options);
+  if (standing.schema < newestSchema(steps))
+    await withDatabase(access, (longer) => migrateTables(longer, schema, steps));
+  return standing;
+}
+
+/** Opens a database for work that may take long, with one connection. */
+export async function withDatabase<Result>(
+  access: PostgresAccess,
+  work: (db: Kysely<PostgresTables>) => Promise<Result>,
+): Promise<Result> {
+  const db = await databaseOf(access, { connections: 1, statementMsMax: LONG_STATEMENT_MS });
+  try {
+    return await work(db);
+  } catch (error) {
+    throw explainPostgres(error, access.address.location);
+  } finally {
+    await db.destroy();
+  }
+}
+
+function mustBeKnown(location: string, { schema }: Standing, options: Pick<PostgresLedgerOptions, 'migrations'>): void {
+  const known = newestSchema(options.migrations ?? migrations);
+  if (schema > known) throw newer(location, schema, known);
+}
+
+/** @throws PortolanError `ledger/not-durable` if the database confirms commits that a power cut can undo. */
+async function mustBeDurable(db: Kysely<PostgresTables>, location: string): Promise<void> {
+  const { rows } = await sql<{ commit: string; encoding: string }>`
+    select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`.execute(db);
+  if (rows[0]?.commit === 'off') throw notDurable(location, 'synchronous_commit', 'off', 'on');
+  if (rows[0]?.encoding !== 'UTF8') throw notDurable(location, 'server_encoding', rows[0]?.encoding ?? '', 'UTF8');
+}
+
+function ledgerOf(
+  db: Kysely<PostgresTables>,
+  location: string,
+  { lineage, epoch }: Standing,
+  { clock }: PostgresLedgerOptions,
+  lease: Lease | undefined,
+): SqlLedger {
+  const parts: SqlLedgerParts = {
+    db: db as unknown as Kysely<LedgerTables>,
+    location,
+    lineage,
+    epoch,
+    writable: lease !== undefined,
+    clock,
+    faultOf: postgresFault,
+    explain: (error) => explainPostgres(error, location),
+    // A ledger that is only read never begins a transaction.
+    fence: async (executor) => (lease as Lease).fence(executor),
+    transact: (work) => (lease as Lease).transact(work),
+    shrink: () => {}, // The database does it by itself.
+    committed: () => {},
+    guard: undefined,
+    facts: new Map(),
+    release: async () => {
+      try {
+        await lease?.release();
+      } finally {
+        await db.destroy();
+      }
+    },
+  };
+  return new SqlLedger(parts);
+}

@@ -1,0 +1,158 @@
+import type { ConnectionOptions } from 'node:tls';
+import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import type { PoolClient, PoolConfig } from 'pg';
+import type { PostgresAddress } from './address.ts';
+import { CommitUnanswered, endsConnection, isServerError } from './faults.ts';
+import type { Secret } from '../../model/secret.ts';
+
+/** Holds what a connection to the database takes. */
+export interface PostgresAccess {
+  readonly address: PostgresAddress;
+  /** Called for each connection, so that a rotated password is used. */
+  readonly password: () => Secret | undefined;
+  /** Certificates, as text, of the paths in the address. */
+  readonly certificates: Readonly<Record<'root' | 'client' | 'key', string | undefined>>;
+}
+
+/** Connections of one process for queries; one more is for its lease, so that no queue delays the renewal. */
+const CONNECTIONS_MAX = 4;
+const CONNECT_MS_MAX = 5_000;
+/** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
+const STATEMENT_MS_MAX = 15_000;
+/**
+ * Limits of a transaction, for the transaction only: a pooler may give its connection to others afterwards. A process that stops
+ * in the middle of a transaction loses it before another process would wait long for its locks.
+ */
+const BEGIN = `begin; set local lock_timeout = 5000; set local statement_timeout = ${STATEMENT_MS_MAX - 1_000}; set local idle_in_transaction_session_timeout = 5000`;
+
+export interface PoolLimits {
+  /** Longer for work on a whole ledger. */
+  readonly statementMsMax?: number;
+  readonly connections?: number;
+}
+
+/** Opens no connection yet. */
+export async function openPool(access: PostgresAccess, limits: PoolLimits = {}): Promise<PostgresPool> {
+  // Loaded here: no other ledger needs it.
+  const { default: pg } = await import('pg');
+  const pool = new pg.Pool(configurationOf(access, limits));
+  // A connection without work was lost, and the pool has removed it.
+  pool.on('error', () => {});
+  const slots = new Slots(limits.connections ?? CONNECTIONS_MAX);
+  return {
+    options: {},
+    connect: async () => {
+      await slots.take();
+      try {
+        return guarded(await pool.connect(), () => slots.give());
+      } catch (error) {
+        slots.give();
+        throw error;
+      }
+    },
+    end: () => pool.end(),
+  };
+}
+
+/** Every parameter is given, so that no variable of `pg` in the environment decides about one. */
+function configurationOf(access: PostgresAccess, { statementMsMax, connections }: PoolLimits): PoolConfig {
+  const { address, password } = access;
+  const tls = tlsOf(access);
+  return {
+    host: address.host,
+    port: address.port,
+    user: address.user,
+    database: address.database,
+    password: () => password()?.reveal() ?? (undefined as unknown as string),
+    ssl: tls ?? false,
+    application_name: 'portolan',
+    client_encoding: 'UTF8',
+    options: '',
+    max: connections ?? CONNECTIONS_MAX,
+    connectionTimeoutMillis: CONNECT_MS_MAX,
+    query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
+    keepAlive: true,
+    types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
+  };
+}
+
+/** The type of 64-bit integers. The ledger stores only those that a number represents exactly. */
+const INT8 = 20;
+const asText = (text: string): string => text;
+
+function tlsOf({ address, certificates }: PostgresAccess): ConnectionOptions | undefined {
+  if (address.tls === 'disable') return undefined;
+  const { root, client, key } = certificates;
+  return {
+    rejectUnauthorized: true,
+    ...(root === undefined ? {} : { ca: root }),
+    ...(client === undefined ? {} : { cert: client }),
+    ...(key === undefined ? {} : { key }),
+    ...(address.tls === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
+  };
+}
+
+/**
+ * A connection as Kysely sees it: transactions begin with their limits, a lost connection is discarded, and a commit that was not
+ * answered has an error of its own.
+ */
+function guarded(client: PoolClient, released: () => void): PostgresPoolClient {
+  let isLost = false;
+  const lose = (): void => {
+    isLost = true;
+  };
+  // Without a listener, a connection that ends between two statements would end the process.
+  client.on('error', lose);
+  const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
+    // The server rolls back what a lost connection has not committed.
+    if (isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
+    try {
+      // Without values, so that the simple protocol runs all statements in one message.
+      if (text === 'begin') return answerOf(await client.query(BEGIN));
+      return answerOf(await client.query(text, [...values]));
+    } catch (error) {
+      if (endsConnection(error)) lose();
+      if (isLost && text === 'commit' && !isRefusedCommit(error))
+        throw new CommitUnanswered('the commit was not answered', { cause: error });
+      throw error;
+    }
+  };
+  return {
+    query: query as unknown as PostgresPoolClient['query'],
+    release: (destroy = false) => {
+      client.off('error', lose);
+      client.release(isLost || destroy);
+      released();
+    },
+  };
+}
+
+/** An error that the server reports without ending the session is an answer: nothing was committed. */
+function isRefusedCommit(error: unknown): boolean {
+  return isServerError(error) && !endsConnection(error);
+}
+
+function answerOf(answer: unknown): PostgresQueryResult<never> {
+  return answer as PostgresQueryResult<never>;
+}
+
+/** Lets a number of users in; the others wait in order, without a time limit. */
+class Slots {
+  #free: number;
+  readonly #waiting: (() => void)[] = [];
+
+  constructor(free: number) {
+    this.#free = free;
+  }
+
+  async take(): Promise<void> {
+    if (this.#free > 0) this.#free -= 1;
+    else await new Promise<void>((resolve) => this.#waiting.push(resolve));
+  }
+
+  give(): void {
+    const next = this.#waiting.shift();
+    if (next === undefined) this.#free += 1;
+    else next();
+  }
+}
