@@ -204,6 +204,25 @@ export function isLedgerLost({ code }: Pick<PortolanError, 'code'>): boolean {
   return code === 'ledger/fenced' || code === 'ledger/replaced';
 }
 
+/** The target of a copy has a ledger already. */
+export function notEmpty(location: string, what: string): PortolanError {
+  return invalidInput(
+    'ledger/not-empty',
+    `Nothing was copied to ${location}: ${what}.`,
+    'Name a file that does not exist, or a schema without a ledger (?schema=NAME).',
+  );
+}
+
+/** A copy that differs from its source; it was not kept. */
+export function badCopy(location: string, what: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/bad-copy',
+    disposition: 'give-up',
+    message: `The copy of the ledger ${location} is not complete: ${what}. It was not kept, and the ledger was not changed.`,
+    remedy: 'Run `portolan ledger verify` on the ledger. If it is intact, report this as a bug.',
+  });
+}
+
 /** Two names of one ledger have two locks and two logs, and each would be written past the other. */
 export function linked(path: string): PortolanError {
   return new PortolanError({

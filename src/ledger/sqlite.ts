@@ -223,7 +223,8 @@ function createLedger(path: string, options: SqliteLedgerOptions): void {
   moveInto(unfinished, path);
 }
 
-function initialise(database: DatabaseSync, options: SqliteLedgerOptions): void {
+/** Makes an empty ledger in an empty database. */
+export function initialise(database: DatabaseSync, options: Pick<SqliteLedgerOptions, 'random' | 'migrations'>): void {
   database.exec(`PRAGMA auto_vacuum = INCREMENTAL; PRAGMA application_id = ${applicationId}`);
   database.exec('CREATE TABLE meta (k TEXT PRIMARY KEY, v TEXT NOT NULL) STRICT, WITHOUT ROWID');
   const insert = database.prepare('INSERT INTO meta (k, v) VALUES (?, ?)');

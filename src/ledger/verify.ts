@@ -145,7 +145,7 @@ function chainFindings(database: DatabaseSync, standing: Standing): readonly Led
  * @param head what the ledger says the chain's length and last hash are.
  * @param serialMax the ledger's own serial; no line can have a later one.
  */
-function verifyChain(
+export function verifyChain(
   scope: ScopeKey,
   lines: readonly HistoryTable[],
   head: { readonly lines: number; readonly hash: string } | undefined,

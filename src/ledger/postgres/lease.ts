@@ -33,24 +33,46 @@ export interface LeaseParts {
  * @throws PortolanError `ledger/locked` once the holder has renewed it.
  */
 export async function acquireLease(parts: LeaseParts): Promise<Lease> {
-  const { db, location, clock } = parts;
+  for (;;) {
+    await whenExpired(parts);
+    const epoch = await takeOver(parts);
+    if (epoch !== undefined) return new Lease(parts, epoch);
+  }
+}
+
+/** Waits until a lease expires. @throws PortolanError `ledger/locked` once its holder has renewed it. */
+export async function whenExpired({
+  db,
+  location,
+  clock,
+}: Pick<LeaseParts, 'db' | 'location' | 'clock'>): Promise<void> {
   let seenMs: number | undefined;
   for (;;) {
-    const found = await db
-      .selectFrom('lease')
-      .selectAll()
-      .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
-      .where('scope', '=', WHOLE_LEDGER)
-      .executeTakeFirstOrThrow();
-    if (seenMs !== undefined && found.expires_ms !== seenMs && found.left_ms > 0)
-      throw locked(location, holderIn(found));
-    if (found.left_ms <= 0) {
-      const epoch = await takeOver(parts);
-      if (epoch !== undefined) return new Lease(parts, epoch);
-    }
+    const found = await readLease(db);
+    if (found.left_ms <= 0) return;
+    if (seenMs !== undefined && found.expires_ms !== seenMs) throw locked(location, holderIn(found));
     seenMs = found.expires_ms;
-    await clock.sleep(Math.min(Math.max(found.left_ms + 1, 1), POLL_MS_MAX));
+    await clock.sleep(Math.min(found.left_ms + 1, POLL_MS_MAX));
   }
+}
+
+/**
+ * Keeps other processes from taking a lease that has expired, until the transaction ends.
+ * @throws PortolanError `ledger/locked` if a process has it.
+ */
+export async function blockLease(transaction: Transaction<PostgresTables>, location: string): Promise<void> {
+  await transaction.selectFrom('lease').select('scope').where('scope', '=', WHOLE_LEDGER).forUpdate().execute();
+  const found = await readLease(transaction);
+  if (found.left_ms > 0) throw locked(location, holderIn(found));
+}
+
+async function readLease(db: Kysely<PostgresTables>): Promise<LeaseTable & { readonly left_ms: number }> {
+  return db
+    .selectFrom('lease')
+    .selectAll()
+    .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
+    .where('scope', '=', WHOLE_LEDGER)
+    .executeTakeFirstOrThrow();
 }
 
 function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {

@@ -82,14 +82,23 @@ export async function createTables(
   steps: readonly Migration[],
 ): Promise<void> {
   await locking(db, schema, async (transaction) => {
-    if (await hasTable(transaction, schema)) return;
-    const found = await sql`select 1 from pg_catalog.pg_namespace where nspname = ${schema}`.execute(transaction);
-    // Even `if not exists` requires the privilege to create one.
-    if (found.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(transaction);
-    await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
-    await sql.raw(tablesOf(steps)).execute(transaction);
-    await transaction.insertInto('meta').values({ k: 'lineage', v: lineage }).execute();
+    if (!(await hasTable(transaction, schema))) await createTablesIn(transaction, schema, lineage, steps);
   });
+}
+
+/** Creates the tables in a transaction that holds the lock of `locking`. */
+export async function createTablesIn(
+  transaction: Transaction<PostgresTables>,
+  schema: string,
+  lineage: string,
+  steps: readonly Migration[],
+): Promise<void> {
+  const found = await sql`select 1 from pg_catalog.pg_namespace where nspname = ${schema}`.execute(transaction);
+  // Even `if not exists` requires the privilege to create one.
+  if (found.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(transaction);
+  await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
+  await sql.raw(tablesOf(steps)).execute(transaction);
+  await transaction.insertInto('meta').values({ k: 'lineage', v: lineage }).execute();
 }
 
 /** Brings the tables to the newest schema in one transaction. */
@@ -105,14 +114,16 @@ export async function migrateTables(
   });
 }
 
-/** Runs work while no other process creates or changes tables of the same ledger. */
-async function locking(
+/** Runs work, as long as it may take, while no other process creates or changes tables of the same ledger. */
+export async function locking(
   db: Kysely<PostgresTables>,
   schema: string,
   work: (transaction: Transaction<PostgresTables>) => Promise<void>,
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    await sql`set local lock_timeout = 0; set local statement_timeout = 0`.execute(transaction);
+    await sql`set local lock_timeout = 0; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(
+      transaction,
+    );
     await sql`select pg_advisory_xact_lock(hashtextextended(${`portolan ${schema}`}, 0))`.execute(transaction);
     await work(transaction);
   });

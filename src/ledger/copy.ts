@@ -1,0 +1,116 @@
+import {
+  type ContentDigest,
+  type ContentTable,
+  contentTables,
+  digestOf,
+  type LedgerContents,
+  TableDigester,
+} from './contents.ts';
+import { contentsFindings } from './contents-findings.ts';
+import { badCopy, newer, older } from './errors.ts';
+import { migrations, newestSchema, type Standing } from './migrations.ts';
+
+/** A database that a ledger is copied from or to. */
+export interface LedgerPlace {
+  readonly location: string;
+  /** Reads the ledger while no process can write to it. @throws PortolanError `ledger/locked`, `ledger/missing`. */
+  reading<Result>(work: (contents: LedgerContents) => Promise<Result>): Promise<Result>;
+  /**
+   * Makes a ledger of the content, as a whole or not at all. `fill` gets a function that adds rows, and must have called
+   * `check` with the new ledger before it ends.
+   * @throws PortolanError `ledger/not-empty`, `ledger/locked`.
+   */
+  filling<Result>(standing: ContentStanding, fill: (filling: Filling) => Promise<Result>): Promise<Result>;
+}
+
+export type ContentStanding = Standing & Pick<LedgerContents, 'coveredSince'>;
+
+export interface Filling {
+  add(table: ContentTable, rows: readonly object[]): Promise<void>;
+  /** Returns what is there now, before it is committed. */
+  contents(): Promise<LedgerContents>;
+}
+
+/** Describes a copy. */
+export interface CopyReport {
+  readonly from: string;
+  readonly to: string;
+  readonly lineage: string;
+  readonly schema: number;
+  readonly serial: number;
+  readonly epoch: number;
+  /** Number of rows and their hash, by table; equal on both sides. */
+  readonly tables: ContentDigest;
+}
+
+/** Rows that are added at once. */
+const BATCH = 250;
+
+/**
+ * Copies a ledger to a place without one, and verifies both: the history and the objects of the source, and that every row of
+ * the copy is the same. Until the last step, nothing is at the target.
+ * @throws PortolanError `ledger/locked` while a process holds either, `ledger/not-empty`, `ledger/bad-copy`, and those of the
+ * databases.
+ */
+export async function copyLedger(from: LedgerPlace, to: LedgerPlace): Promise<CopyReport> {
+  return from.reading((contents) => copyContents(contents, to));
+}
+
+/** Copies what a reader sees. */
+export async function copyContents(contents: LedgerContents, to: Pick<LedgerPlace, 'location' | 'filling'>) {
+  const { standing, coveredSince, location } = contents;
+  mustBeNewest(location, standing);
+  const findings = await contentsFindings(contents);
+  if (findings[0] !== undefined)
+    throw badCopy(location, `it is damaged (${findings.map(({ message }) => message).join('; ')})`);
+  return to.filling({ ...standing, coveredSince }, async (filling): Promise<CopyReport> => {
+    const tables = await addAll(contents, filling);
+    await mustBeEqual(location, { standing, tables }, await filling.contents());
+    const { lineage, schema, serial, epoch } = standing;
+    return { from: location, to: to.location, lineage, schema, serial, epoch, tables };
+  });
+}
+
+/** The tables of both sides are those of this version. */
+function mustBeNewest(location: string, { schema }: Standing): void {
+  const known = newestSchema(migrations);
+  if (schema > known) throw newer(location, schema, known);
+  if (schema < known) throw older(location, schema, known);
+}
+
+async function addAll(contents: LedgerContents, filling: Filling): Promise<ContentDigest> {
+  const digests: Partial<Record<ContentTable, ReturnType<TableDigester['digest']>>> = {};
+  for (const table of contentTables) {
+    const digester = new TableDigester(table);
+    let batch: object[] = [];
+    for await (const row of contents.rows(table)) {
+      digester.add(row);
+      batch.push(row);
+      if (batch.length < BATCH) continue;
+      await filling.add(table, batch);
+      batch = [];
+    }
+    if (batch.length > 0) await filling.add(table, batch);
+    digests[table] = digester.digest();
+  }
+  return digests as ContentDigest;
+}
+
+async function mustBeEqual(
+  location: string,
+  source: { readonly standing: Standing; readonly tables: ContentDigest },
+  copy: LedgerContents,
+): Promise<void> {
+  for (const key of ['lineage', 'schema', 'serial', 'epoch'] as const)
+    if (copy.standing[key] !== source.standing[key])
+      throw badCopy(location, `the copy has the ${key} ${copy.standing[key]}, not ${source.standing[key]}`);
+  const tables = await digestOf(copy);
+  for (const table of contentTables) {
+    const [expected, found] = [source.tables[table], tables[table]];
+    if (expected.rows !== found.rows)
+      throw badCopy(location, `table ${table} has ${found.rows} rows, not ${expected.rows}`);
+    if (expected.sha256 !== found.sha256) throw badCopy(location, `rows of table ${table} differ`);
+  }
+  const findings = await contentsFindings(copy);
+  if (findings[0] !== undefined) throw badCopy(location, findings[0].message);
+}

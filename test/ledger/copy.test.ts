@@ -1,0 +1,205 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { copyLedger, type LedgerPlace } from '../../src/ledger/copy.ts';
+import { filePlace } from '../../src/ledger/file-place.ts';
+import type { Ledger, LedgerOperation } from '../../src/ledger/ledger.ts';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { postgresPlace } from '../../src/ledger/postgres/place.ts';
+import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
+import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
+import { verifySqliteLedger } from '../../src/ledger/verify.ts';
+import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import {
+  blog,
+  codeOf,
+  errorOf,
+  intent,
+  object,
+  real,
+  record,
+  shop,
+  snapshot,
+  temporaryDirectory,
+  transaction,
+  viewOf,
+} from './fixtures.ts';
+
+/** One side of a copy. */
+interface Side {
+  readonly name: string;
+  readonly place: LedgerPlace;
+  open(): Promise<Ledger>;
+  findings(): Promise<readonly unknown[]>;
+}
+
+function inFile(folder: string, name = 'ledger.db'): Side {
+  const path = join(folder, name);
+  return {
+    name: path,
+    place: filePlace(path, real.random),
+    open: () => openSqliteLedger(path, real),
+    findings: async () => verifySqliteLedger(path),
+  };
+}
+
+async function inDatabase(): Promise<Side & { readonly schema: string }> {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  return {
+    schema,
+    name: access.address.location,
+    place: postgresPlace(access, real.clock),
+    open: () => openPostgresLedger(access, real),
+    findings: async () => (await verifyPostgresLedger(access)).findings,
+  };
+}
+
+/** Writes rows of every table, with texts of every kind, and more of them than one batch has. */
+async function fill({ open }: Side): Promise<unknown> {
+  const ledger = await open();
+  const many: LedgerOperation[] = Array.from({ length: 600 }, (_, n) => ({
+    op: 'put-object',
+    object: object({ naturalKey: `key ${n} "' \\ äß漢 \u{1f600}`, failures: n, remoteId: n % 2 === 0 ? null : `${n}` }),
+  }));
+  await ledger.commit(
+    transaction([
+      ...many,
+      { op: 'accept-snapshot', snapshot: snapshot() },
+      { op: 'set-fact', key: 'one', value: '\n1 ' },
+    ]),
+  );
+  const { epoch } = ledger;
+  await ledger.commit(transaction([{ op: 'open-intent', intent: intent({ epoch }) }, record('intent', 'u1')]));
+  await ledger.commit(
+    transaction([{ op: 'move-intent', id: 'intent-1', state: 'unknown', settleMs: 2 ** 45 }, record('unknown')]),
+  );
+  await ledger.commit(transaction([{ op: 'put-object', object: object({ scope: blog }) }], blog));
+  await ledger.commit(
+    transaction([{ op: 'drop-object', uid: object({ naturalKey: `key 3 "' \\ äß漢 \u{1f600}` }).uid }]),
+  );
+  for (let n = 0; n < 30; n += 1)
+    await ledger.commit(transaction([record(`line ${n}`), record('more')], n % 2 === 0 ? shop : blog));
+  const view = await viewOf(ledger);
+  await ledger.close();
+  return { view, lineage: ledger.lineage, epoch };
+}
+
+async function stateOf({ open }: Side): Promise<unknown> {
+  const ledger = await open();
+  const view = await viewOf(ledger);
+  await ledger.close();
+  return { view, lineage: ledger.lineage, epoch: ledger.epoch - 1 };
+}
+
+test('a ledger goes to PostgreSQL and back into a file, and every row, hash, epoch and serial is the same', async () => {
+  using directory = temporaryDirectory();
+  const [file, database, back] = [inFile(directory.path), await inDatabase(), inFile(directory.path, 'back.db')];
+  const before = await fill(file);
+  const bytes = readFileSync(file.name);
+  const there = await copyLedger(file.place, database.place);
+  expect(there).toMatchObject({ from: file.name, to: database.name, schema: 3, serial: 35, epoch: 1 });
+  expect(there.tables).toMatchObject({
+    object: { rows: 600 },
+    intent: { rows: 1 },
+    chain: { rows: 2 },
+    snapshot: { rows: 1 },
+  });
+  expect(readFileSync(file.name).equals(bytes), 'the source is unchanged').toBe(true);
+  expect(await database.findings()).toEqual([]);
+  const again = await copyLedger(database.place, back.place);
+  expect({ ...again, from: '', to: '' }).toEqual({ ...there, from: '', to: '' });
+  expect(await back.findings()).toEqual([]);
+  for (const side of [database, back, file]) expect(await stateOf(side)).toEqual(before);
+  expect(readdirSync(directory.path).filter((name) => name.includes('copying'))).toEqual([]);
+});
+
+test('a ledger that PostgreSQL wrote is intact in a file, and continues there', async () => {
+  using directory = temporaryDirectory();
+  const [database, file] = [await inDatabase(), inFile(directory.path)];
+  await fill(database);
+  await copyLedger(database.place, file.place);
+  const ledger = await file.open();
+  await ledger.commit(transaction([{ op: 'put-object', object: object({ naturalKey: 'new' }) }, record('continued')]));
+  await ledger.close();
+  expect(await file.findings()).toEqual([]);
+});
+
+test('a target with records is refused, and nothing changes', async () => {
+  using directory = temporaryDirectory();
+  const [file, database, other] = [inFile(directory.path), await inDatabase(), inFile(directory.path, 'other.db')];
+  await fill(file);
+  await fill(database);
+  await fill(other);
+  const [ofDatabase, ofOther] = [await stateOf(database), readFileSync(other.name)];
+  for (const [from, to] of [
+    [file, database],
+    [database, other],
+  ] as const) {
+    const error = await errorOf(copyLedger(from.place, to.place));
+    expect([error.code, error.disposition]).toEqual(['ledger/not-empty', 'invalid']);
+  }
+  expect(readFileSync(other.name).equals(ofOther)).toBe(true);
+  expect((await stateOf(database)) as { view: unknown }).toMatchObject({
+    view: (ofDatabase as { view: unknown }).view,
+  });
+});
+
+test('an empty ledger in the database is filled', async () => {
+  using directory = temporaryDirectory();
+  const [file, database] = [inFile(directory.path), await inDatabase()];
+  const before = await fill(file);
+  await (await database.open()).close();
+  await copyLedger(file.place, database.place);
+  expect(await stateOf(database)).toEqual(before);
+});
+
+test('nothing is copied while a process holds either side', async () => {
+  using directory = temporaryDirectory();
+  const [file, database, empty] = [inFile(directory.path), await inDatabase(), inFile(directory.path, 'empty.db')];
+  await fill(file);
+  const inUse = await file.open();
+  expect(await codeOf(copyLedger(file.place, database.place))).toBe('ledger/locked');
+  await inUse.close();
+  const access = trusting(await sharedUrl(database.schema));
+  const held = await openPostgresLedger(access, { ...real, leaseMs: 900 });
+  expect(await codeOf(copyLedger(file.place, database.place))).toBe('ledger/locked');
+  expect(await codeOf(copyLedger(database.place, empty.place))).toBe('ledger/locked');
+  expect(existsSync(empty.name)).toBe(false);
+  await held.close();
+  await copyLedger(file.place, database.place);
+});
+
+test('a damaged ledger is not copied, and a source that does not exist is an error', async () => {
+  using directory = temporaryDirectory();
+  const [database, file] = [await inDatabase(), inFile(directory.path)];
+  expect(await codeOf(copyLedger(database.place, file.place))).toBe('ledger/missing');
+  expect(await codeOf(copyLedger(file.place, database.place))).toBe('ledger/missing');
+  await fill(database);
+  await querySharedServer(`UPDATE ${database.schema}.history SET actor = 'mallory' WHERE line = 3`);
+  const error = await errorOf(copyLedger(database.place, file.place));
+  expect([error.code, error.message]).toEqual([
+    'ledger/bad-copy',
+    expect.stringContaining('was changed after it was written'),
+  ]);
+  expect(existsSync(file.name)).toBe(false);
+});
+
+test.for([
+  ["UPDATE history SET detail = '{}' WHERE line = 2", 'chain'],
+  ['DELETE FROM history WHERE line = 2', 'chain'],
+  ["UPDATE object SET origin = 'observed' WHERE failures = 5", 'inventory'],
+  ['DELETE FROM object WHERE failures = 5', 'inventory'],
+  ['DROP INDEX intent_one_install', 'schema'],
+  ['DROP INDEX object_one_owner; CREATE INDEX object_one_owner ON object (scope, kind, natural_key)', 'schema'],
+  ['ALTER TABLE intent DROP CONSTRAINT intent_idempotence_check', 'schema'],
+  ['ALTER TABLE object ALTER COLUMN source DROP NOT NULL', 'schema'],
+  ['CREATE TABLE other (n int)', 'schema'],
+  ['DROP TABLE fact', 'schema'],
+])('verify finds: %s', async ([statements, area]) => {
+  const database = await inDatabase();
+  await fill(database);
+  expect(await database.findings()).toEqual([]);
+  await querySharedServer(`SET search_path TO ${database.schema}; ${statements}`);
+  expect(await database.findings()).toEqual(expect.arrayContaining([expect.objectContaining({ area })]));
+});
