@@ -47,6 +47,8 @@ const LEDGER_SUMMARIES = {
   verify: 'Check that the ledger is complete and its history unchanged.',
   backup: 'Copy a consistent state of the ledger to a file.',
   restore: 'Replace the ledger with a backup.',
+  copy: 'Copy a ledger between a file and PostgreSQL, and verify every row.',
+  migrate: 'Create the tables of a ledger, or migrate them to this version.',
   compact: 'Remove old history and resolved requests, and free their space.',
   export: 'Write the whole ledger as lines of JSON.',
 };
@@ -64,6 +66,8 @@ const LEDGER_FILES: Readonly<Record<keyof typeof LEDGER_SUMMARIES, CommandEntry[
   verify: async () => (await import('./commands/ledger/file.ts')).verifyCommand,
   backup: async () => (await import('./commands/ledger/file.ts')).backupCommand,
   restore: async () => (await import('./commands/ledger/file.ts')).restoreCommand,
+  copy: async () => (await import('./commands/ledger/copy.ts')).copyCommand,
+  migrate: async () => (await import('./commands/ledger/copy.ts')).migrateCommand,
   compact: async () => (await import('./commands/ledger/file.ts')).compactCommand,
   export: async () => (await import('./commands/ledger/file.ts')).exportCommand,
 };

@@ -218,7 +218,7 @@ export function badCopy(location: string, what: string): PortolanError {
   return new PortolanError({
     code: 'ledger/bad-copy',
     disposition: 'give-up',
-    message: `The copy of the ledger ${location} is not complete: ${what}. It was not kept, and the ledger was not changed.`,
+    message: `The ledger ${location} was not copied: ${what}. Nothing was kept of the copy, and the ledger was not changed.`,
     remedy: 'Run `portolan ledger verify` on the ledger. If it is intact, report this as a bug.',
   });
 }

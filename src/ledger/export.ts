@@ -1,8 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { explained, missing } from './errors.ts';
 import { fileExists } from './files.ts';
-import { mustBeLedger } from './migrations.ts';
-import { historyOf, intentOf, objectOf, snapshotOf } from './schema.ts';
+import { mustBeLedger, type Standing } from './migrations.ts';
+import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
+import type { ContentTable, LedgerContents } from './contents.ts';
 import { openDatabase, sqliteFault } from './open-database.ts';
 
 /**
@@ -26,13 +27,47 @@ export function* exportNdjson(path: string): Generator<string, void, undefined> 
 }
 
 function* linesOf(database: DatabaseSync, path: string): Generator<string, void, undefined> {
-  yield JSON.stringify({ type: 'ledger', ...mustBeLedger(database, path) });
-  const rowsOf = (table: string, order: string) =>
-    database.prepare(`SELECT * FROM ${table} ORDER BY ${order}`).iterate() as Iterable<never>;
-  for (const row of rowsOf('snapshot', 'serial, source'))
-    yield JSON.stringify({ type: 'snapshot', ...snapshotOf(row) });
-  for (const { key, value } of rowsOf('fact', 'key')) yield JSON.stringify({ type: 'fact', key, value });
-  for (const row of rowsOf('object', 'uid')) yield JSON.stringify({ type: 'object', ...objectOf(row) });
-  for (const row of rowsOf('intent', 'serial, id')) yield JSON.stringify({ type: 'intent', ...intentOf(row) });
-  for (const row of rowsOf('history', 'serial, line')) yield JSON.stringify({ type: 'history', ...historyOf(row) });
+  yield headOf(mustBeLedger(database, path));
+  for (const { table, order, line } of PARTS) {
+    const rows = database.prepare(`SELECT * FROM ${table} ORDER BY ${order.join(', ')}`).iterate();
+    for (const row of rows as Iterable<never>) yield line(row);
+  }
 }
+
+/** Yields the same lines for a ledger in any database. */
+export async function* exportLines(contents: LedgerContents): AsyncGenerator<string, void, undefined> {
+  yield headOf(contents.standing);
+  for (const { table, order, line } of PARTS)
+    for await (const row of contents.rows(table, order)) yield line(row as never);
+}
+
+function headOf(standing: Standing): string {
+  return JSON.stringify({ type: 'ledger', ...standing });
+}
+
+interface Part {
+  readonly table: ContentTable;
+  readonly order: readonly string[];
+  line(row: never): string;
+}
+
+/** The tables in their order, each with the line of a row. */
+const PARTS: readonly Part[] = [
+  {
+    table: 'snapshot',
+    order: ['serial', 'source'],
+    line: (row) => JSON.stringify({ type: 'snapshot', ...snapshotOf(row) }),
+  },
+  {
+    table: 'fact',
+    order: ['key'],
+    line: ({ key, value }: LedgerTables['fact']) => JSON.stringify({ type: 'fact', key, value }),
+  },
+  { table: 'object', order: ['uid'], line: (row) => JSON.stringify({ type: 'object', ...objectOf(row) }) },
+  { table: 'intent', order: ['serial', 'id'], line: (row) => JSON.stringify({ type: 'intent', ...intentOf(row) }) },
+  {
+    table: 'history',
+    order: ['serial', 'line'],
+    line: (row) => JSON.stringify({ type: 'history', ...historyOf(row) }),
+  },
+];

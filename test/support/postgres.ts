@@ -43,6 +43,8 @@ export interface PostgresOptions {
   readonly settings?: readonly string[];
   /** Lines of `pg_hba.conf` before those that trust everybody. */
   readonly access?: readonly string[];
+  /** Files beside the data, such as a certificate, which only the server may read. */
+  readonly files?: Readonly<Record<string, string>>;
   /** Survives this process; `stopServer` ends it. */
   readonly detached?: boolean;
 }
@@ -79,6 +81,10 @@ export class PostgresServer {
         join(data, 'pg_hba.conf'),
         `${options.access.join('\n')}\n${readFileSync(join(data, 'pg_hba.conf'), 'utf8')}`,
       );
+    for (const [name, content] of Object.entries(options.files ?? {})) {
+      writeFileSync(join(data, name), content, { mode: 0o600 });
+      if (isRoot) chownSync(join(data, name), UNPRIVILEGED.uid, UNPRIVILEGED.gid);
+    }
     const server = new PostgresServer(place, await freePort(), options);
     await server.start();
     await server.query(`CREATE DATABASE ${DATABASE}`, 'postgres');

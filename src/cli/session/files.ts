@@ -129,6 +129,31 @@ export function writePrivateLines(path: string, lines: Iterable<string>): number
   return written;
 }
 
+/** Writes lines as `writePrivateLines` does, as they come. */
+export async function writePrivateLinesFrom(path: string, lines: AsyncIterable<string>): Promise<number> {
+  const unfinished = `${path}.${PARTIAL}`;
+  const descriptor = orUnwritable(path, 'give-up', 'It was not made', () => {
+    rmSync(unfinished, { force: true });
+    return openSync(unfinished, 'wx', 0o600);
+  });
+  let written = 0;
+  try {
+    try {
+      for await (const line of lines) {
+        orUnwritable(path, 'give-up', 'It was not made', () => writeSync(descriptor, `${line}\n`));
+        written += 1;
+      }
+    } finally {
+      closeSync(descriptor);
+    }
+    orUnwritable(path, 'give-up', 'It was not made', () => renameSync(unfinished, path));
+  } catch (error) {
+    removeLeftover(unfinished);
+    throw error;
+  }
+  return written;
+}
+
 /**
  * Replaces the text of a file completely or not at all, and keeps its permissions. Follows a link.
  * @param known the content that was read before.
@@ -212,9 +237,14 @@ const REASONS: Readonly<Record<string, string>> = {
  * Runs `write`.
  * @throws PortolanError in place of the error that `write` throws.
  */
-function orUnwritable(path: string, disposition: 'invalid' | 'give-up', undone: string, write: () => void): void {
+function orUnwritable<Result>(
+  path: string,
+  disposition: 'invalid' | 'give-up',
+  undone: string,
+  write: () => Result,
+): Result {
   try {
-    write();
+    return write();
   } catch (error) {
     throw unwritable(path, disposition, undone, error);
   }

@@ -80,5 +80,7 @@ async function partsOf(db: Kysely<PostgresTables>, schema: string): Promise<Read
     select 'trigger ' || tgname, relname from pg_catalog.pg_trigger t join relation r on r.oid = t.tgrelid where not tgisinternal`.execute(
     db,
   );
-  return new Map(rows.map(({ name, definition }) => [name, definition.replace(/ ON (?:[^ ]+\.)?([^ .]+) USING /, ' ON $1 USING ')]));
+  return new Map(
+    rows.map(({ name, definition }) => [name, definition.replace(/ ON (?:[^ ]+\.)?([^ .]+) USING /, ' ON $1 USING ')]),
+  );
 }

@@ -1,8 +1,9 @@
 import type { RestoreReport } from '../../../ledger/backup.ts';
+import { isPostgres } from '../../../ledger/address.ts';
 import { fileExists } from '../../../ledger/files.ts';
 import type { InventoryCoverage, LedgerFinding } from '../../../ledger/verify.ts';
 import { safeLine } from '../../../model/text.ts';
-import { defineCommand } from '../../session/command.ts';
+import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { writePrivateLines } from '../../session/files.ts';
 import { durationArgument, integerArgument } from '../../session/options.ts';
@@ -37,8 +38,9 @@ Examples:
   async run(surroundings, options, [file]) {
     const path = existingLedgerPath(options);
     refuseToOverwrite(file, path, options.overwrite === true);
-    const { backUpLedger } = await import('../../../ledger/backup.ts');
-    const backup = backUpLedger(path, file);
+    const backup = isPostgres(path)
+      ? await (await import('./postgres.ts')).backUpDatabase(path, file, surroundings)
+      : (await import('../../../ledger/backup.ts')).backUpLedger(path, file);
     const text = `${safeLine(backup.path)} is a copy of ${safeLine(path)} at transaction ${backup.serial}\n`;
     writeResult(options, surroundings, { ledger: path, backup }, text);
   },
@@ -57,19 +59,30 @@ Examples:
   parameters: (command) =>
     ledgerOptions(command.argument('<file>', 'a backup').option('-y, --yes', 'do not ask for confirmation')),
   async run(surroundings, options, [file]) {
-    const { terminal, clock, random } = surroundings;
+    const { terminal } = surroundings;
     const path = ledgerPath(options);
-    const question = `Replace the ledger ${path} with ${file}, and keep the former ledger beside it?`;
-    if (fileExists(path) && options.yes !== true && !(await confirm(terminal, question, '--yes'))) {
+    const place = isPostgres(path) ? 'in a file beside the backup' : 'beside it';
+    const question = `Replace the ledger ${path} with ${file}, and keep the former ledger ${place}?`;
+    if (
+      (isPostgres(path) || fileExists(path)) &&
+      options.yes !== true &&
+      !(await confirm(terminal, question, '--yes'))
+    ) {
       terminal.err.write('Nothing was changed.\n');
       return;
     }
-    const { restoreLedger } = await import('../../../ledger/backup.ts');
-    const actor = actorOf('ledger restore', surroundings);
-    const ledger = await restoreLedger(path, file, { clock, random, actor });
+    const ledger = isPostgres(path)
+      ? await (await import('./postgres.ts')).restoreDatabase(path, file, surroundings)
+      : await restoreFile(path, file, surroundings);
     writeResult(options, surroundings, { ledger }, describeRestore(file, ledger, options));
   },
 });
+
+async function restoreFile(path: string, file: string, surroundings: Surroundings): Promise<RestoreReport> {
+  const { clock, random } = surroundings;
+  const { restoreLedger } = await import('../../../ledger/backup.ts');
+  return restoreLedger(path, file, { clock, random, actor: actorOf('ledger restore', surroundings) });
+}
 
 function describeRestore(file: string, { path, replaced, epoch }: RestoreReport, options: LedgerOptions): string {
   const lines = [
@@ -97,18 +110,25 @@ Examples:
       .argument('[file]', 'output file (default: standard output)')
       .option('--overwrite', 'replace an existing file')
       .addOption(ledgerFileOption()),
-  async run({ terminal }, options, [file = '-']) {
+  async run(surroundings, options, [file = '-']) {
+    const { terminal } = surroundings;
     const path = existingLedgerPath(options);
-    const { exportNdjson } = await import('../../../ledger/export.ts');
-    if (file === '-') {
-      for (const line of exportNdjson(path)) terminal.out.write(`${line}\n`);
-      return;
-    }
-    refuseToOverwrite(file, path, options.overwrite === true);
-    const lines = writePrivateLines(file, exportNdjson(path));
-    terminal.err.write(`${count(lines, 'line')} in ${safeLine(file)}\n`);
+    const isFile = file !== '-';
+    if (isFile) refuseToOverwrite(file, path, options.overwrite === true);
+    const lines = isPostgres(path)
+      ? await (await import('./postgres.ts')).exportDatabase(path, isFile ? file : undefined, surroundings)
+      : await exportFile(path, isFile ? file : undefined, surroundings);
+    if (lines !== undefined) terminal.err.write(`${count(lines, 'line')} in ${safeLine(file)}\n`);
   },
 });
+
+/** @returns the number of lines in the file; undefined without a file. */
+async function exportFile(path: string, file: string | undefined, { terminal }: Surroundings) {
+  const { exportNdjson } = await import('../../../ledger/export.ts');
+  if (file !== undefined) return writePrivateLines(file, exportNdjson(path));
+  for (const line of exportNdjson(path)) terminal.out.write(`${line}\n`);
+  return undefined;
+}
 
 export const compactCommand = defineCommand({
   about:
@@ -156,11 +176,12 @@ when the ledger is damaged or was changed.
 Examples:
   portolan ledger verify --ledger /var/lib/portolan/portolan.db`,
   parameters: ledgerOptions,
-  async run({ terminal }, options) {
+  async run(surroundings, options) {
+    const { terminal } = surroundings;
     const path = existingLedgerPath(options);
-    const { inventoryCoverage, verifySqliteLedger } = await import('../../../ledger/verify.ts');
-    const findings = verifySqliteLedger(path);
-    const inventory = inventoryCoverage(path);
+    const { findings, inventory } = isPostgres(path)
+      ? await (await import('./postgres.ts')).verifyDatabase(path, surroundings)
+      : await verifyFile(path);
     if (options.output === 'json') writeJson({ ledger: path, findings, inventory: inventory ?? null }, terminal);
     else if (findings.length === 0) {
       terminal.out.write(`${safeLine(path)} is intact, and its history is unchanged\n`);
@@ -174,6 +195,11 @@ Examples:
     return findings.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
+
+async function verifyFile(path: string) {
+  const { inventoryCoverage, verifySqliteLedger } = await import('../../../ledger/verify.ts');
+  return { findings: verifySqliteLedger(path), inventory: inventoryCoverage(path) };
+}
 
 function coverageText({ objects, since }: InventoryCoverage): string {
   if (since === undefined)

@@ -77,7 +77,7 @@ export function existingLedgerPath(options: LedgerOptions): string {
  */
 export function refuseToOverwrite(file: string, ledger: string, overwrite: boolean): void {
   if (!fileExists(file)) return;
-  if (realPath(file) === realPath(ledger)) {
+  if (!isPostgres(ledger) && realPath(file) === realPath(ledger)) {
     throw invalidInput('cli/onto-itself', `${file} is the ledger itself. Nothing was written.`, 'Name another file.');
   }
   if (overwrite) return;

@@ -1,0 +1,67 @@
+import type { CopyReport } from '../../../ledger/copy.ts';
+import { safeLine } from '../../../model/text.ts';
+import { defineCommand } from '../../session/command.ts';
+import { EXIT } from '../../session/exit-codes.ts';
+import { openLedger } from '../../session/open-ledger.ts';
+import { outputOption } from '../../session/options.ts';
+import { count } from '../../terminal/text.ts';
+import { actorOf, ledgerOptions, ledgerPath } from './opening.ts';
+import { writeResult } from './words.ts';
+
+export const copyCommand = defineCommand({
+  about:
+    'Copies a ledger between a file and PostgreSQL, in either direction, and verifies that every row is the same. The target must not contain a ledger with records, and no process may hold either.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
+  seeAlso: ['ledger backup', 'ledger verify'],
+  examples: `
+The ledger that was copied stays unchanged. Never use both afterwards: neither would know what was installed with the other.
+
+Examples:
+  portolan ledger copy portolan.db 'postgres://portolan@db.example.com/portolan?sslrootcert=ca.pem'
+  portolan ledger copy postgres://portolan@db.example.com/portolan portolan.db`,
+  parameters: (command) =>
+    command
+      .argument('<from>', 'the ledger: a file or a postgres:// URL')
+      .argument('<to>', 'a new file, or the URL of a database')
+      .addOption(outputOption(['text', 'json'])),
+  async run(surroundings, options, [from, to]) {
+    const [{ copyLedger }, { placeOf }] = await Promise.all([
+      import('../../../ledger/copy.ts'),
+      import('./postgres.ts'),
+    ]);
+    const copy = await copyLedger(placeOf(from, surroundings), placeOf(to, surroundings));
+    writeResult(options, surroundings, { copy }, describe(copy));
+  },
+});
+
+function describe({ from, to, serial, epoch, tables: { object, intent, history } }: CopyReport): string {
+  const rows = [
+    count(object.rows, 'object'),
+    count(intent.rows, 'request'),
+    `${count(history.rows, 'line')} of history`,
+  ].join(', ');
+  return (
+    `copied ${safeLine(from)} to ${safeLine(to)}: ${rows}, at transaction ${serial} and epoch ${epoch}; every row is the same\n` +
+    `Use only ${safeLine(to)} from now on.\n`
+  );
+}
+
+export const migrateCommand = defineCommand({
+  about:
+    'Creates the tables of a ledger, or migrates them to this version. Commands that write do it by themselves, unless the role of PostgreSQL that they use must not change tables.',
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
+  seeAlso: ['ledger verify', 'ledger copy'],
+  examples: `
+Examples:
+  portolan ledger migrate --ledger postgres://portolan_owner@db.example.com/portolan`,
+  parameters: (command) => ledgerOptions(command),
+  async run(surroundings, options) {
+    const named = ledgerPath(options);
+    const actor = actorOf('ledger migrate', surroundings);
+    const { ledger } = await openLedger({ ledger: named, actor, readOnly: false }, surroundings);
+    await ledger.close();
+    const { location, lineage, epoch } = ledger;
+    const text = `${safeLine(location)} has the tables of this version\n`;
+    writeResult(options, surroundings, { ledger: { location, lineage, epoch } }, text);
+  },
+});

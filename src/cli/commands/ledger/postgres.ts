@@ -1,0 +1,56 @@
+import { dirname, join } from 'node:path';
+import type { BackupReport, RestoreReport } from '../../../ledger/backup.ts';
+import { copyContents, type LedgerPlace } from '../../../ledger/copy.ts';
+import { exportLines } from '../../../ledger/export.ts';
+import { isPostgres } from '../../../ledger/address.ts';
+import { backupPlace, filePlace } from '../../../ledger/file-place.ts';
+import { withPostgresContents } from '../../../ledger/postgres/contents.ts';
+import { postgresPlace } from '../../../ledger/postgres/place.ts';
+import { restorePostgresLedger } from '../../../ledger/postgres/restore.ts';
+import { verifyPostgresLedger } from '../../../ledger/postgres/verify.ts';
+import type { Surroundings } from '../../session/command.ts';
+import { writePrivateLinesFrom } from '../../session/files.ts';
+import { postgresAccess } from '../../session/postgres.ts';
+import { actorOf } from './opening.ts';
+
+/** Commands on a ledger in PostgreSQL, where they differ from those on a file. Loaded only for such a ledger, or for a copy. */
+
+/** Copies the ledger to a file that `ledger restore` takes. */
+export async function backUpDatabase(url: string, file: string, surroundings: Surroundings): Promise<BackupReport> {
+  const { lineage, schema, serial } = await withPostgresContents(postgresAccess(url, surroundings), (contents) =>
+    copyContents(contents, backupPlace(file, surroundings.random), 'damaged'),
+  );
+  return { path: file, lineage, schema, serial };
+}
+
+export async function restoreDatabase(url: string, backup: string, surroundings: Surroundings): Promise<RestoreReport> {
+  const { clock, random } = surroundings;
+  const access = postgresAccess(url, surroundings);
+  const name = `${access.address.database}-${access.address.schema}.replaced-${clock.now()}.db`;
+  const kept = join(dirname(backup), name);
+  return restorePostgresLedger(access, backup, kept, { clock, random, actor: actorOf('ledger restore', surroundings) });
+}
+
+/** @returns the number of lines in the file; undefined without a file. */
+export async function exportDatabase(
+  url: string,
+  file: string | undefined,
+  surroundings: Surroundings,
+): Promise<number | undefined> {
+  return withPostgresContents(postgresAccess(url, surroundings), async (contents) => {
+    const lines = exportLines(contents);
+    if (file !== undefined) return writePrivateLinesFrom(file, lines);
+    for await (const line of lines) surroundings.terminal.out.write(`${line}\n`);
+    return undefined;
+  });
+}
+
+export async function verifyDatabase(url: string, surroundings: Surroundings) {
+  return verifyPostgresLedger(postgresAccess(url, surroundings));
+}
+
+/** Returns the place that a word of the command line names. */
+export function placeOf(named: string, surroundings: Surroundings): LedgerPlace {
+  const { clock, random } = surroundings;
+  return isPostgres(named) ? postgresPlace(postgresAccess(named, surroundings), clock) : filePlace(named, random);
+}

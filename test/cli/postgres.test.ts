@@ -1,0 +1,190 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { selfSigned } from '../platform/self-signed.ts';
+import { postgresUrl, PostgresServer } from '../support/postgres.ts';
+import { freshSchema, sharedUrl } from '../support/postgres-shared.ts';
+import { type Run, runHere } from './running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
+
+/** Every command on a ledger in PostgreSQL, and the secrets on the way there. */
+
+const MANIFESTS = { 'shop.yaml': shop(web(PORTS), rule('www', 'www.example.com')) };
+
+function onLedger(scene: Scene, url: string) {
+  return (args: readonly string[]): Promise<Run> =>
+    runHere([...args, '--ledger', url], { env: scene.env, clock: scene.clock });
+}
+
+test('every command works on a ledger in PostgreSQL, which moves to a file and back', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const url = await sharedUrl();
+  const portolan = onLedger(scene, url);
+  const before = await scene.run('plan', ['--ledger', url]);
+  expect([before.code, before.err]).toEqual([0, expect.stringContaining('there is no ledger at postgres://')]);
+  expect((await portolan(['ledger', 'list'])).err).toContain('[ledger/missing]');
+
+  const applied = await scene.run('apply', ['--ledger', url]);
+  expect(applied.code, applied.out + applied.err).toBe(0);
+  expect((await scene.run('plan', ['--ledger', url, '--detailed-exitcode'])).code).toBe(0);
+  expect((await portolan(['ledger', 'list'])).out).toContain('HttpGatewayRule/www');
+  expect((await portolan(['ledger', 'show', 'HttpGatewayRule/www'])).out).toContain('www.example.com');
+  expect((await portolan(['ledger', 'history'])).out).toContain('HttpGatewayRule/www#create');
+  expect((await portolan(['history', 'shop'])).out).toContain('www');
+  expect(await portolan(['ledger', 'verify'])).toMatchObject({ code: 0, out: expect.stringContaining('is intact') });
+  expect((await portolan(['ledger', 'compact'])).code).toBe(0);
+  expect((await portolan(['ledger', 'migrate'])).code).toBe(0);
+  expect(
+    (
+      await portolan([
+        'ledger',
+        'rebind',
+        'default',
+        '--config',
+        join(scene.folder, 'portolan.yaml'),
+        '--reason',
+        'same',
+      ])
+    ).code,
+  ).toBe(0);
+  const list = async (ledger: string) => {
+    const { objects } = JSON.parse((await onLedger(scene, ledger)(['ledger', 'list', '-o', 'json'])).out) as {
+      objects: unknown;
+    };
+    return objects;
+  };
+
+  const file = join(scene.folder, 'moved.db');
+  const other = await sharedUrl();
+  expect(await runHere(['ledger', 'copy', url, file], { env: scene.env })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining('every row is the same'),
+  });
+  expect(await runHere(['ledger', 'copy', file, other], { env: scene.env })).toMatchObject({ code: 0 });
+  expect((await runHere(['ledger', 'copy', file, other], { env: scene.env })).err).toContain('[ledger/not-empty]');
+  for (const ledger of [file, other]) {
+    expect(await list(ledger)).toEqual(await list(url));
+    expect((await scene.run('plan', ['--ledger', ledger, '--detailed-exitcode'])).code).toBe(0);
+  }
+
+  const exported = join(scene.folder, 'all.ndjson');
+  expect((await portolan(['ledger', 'export', exported])).code).toBe(0);
+  const { out } = await portolan(['ledger', 'export']);
+  expect(readFileSync(exported, 'utf8')).toBe(out);
+  const moved = (await onLedger(scene, file)(['ledger', 'export'])).out;
+  expect(out.split('\n').filter((line) => line.includes('"type":"object"'))).toEqual(
+    moved.split('\n').filter((line) => line.includes('"type":"object"')),
+  );
+});
+
+test('a backup of PostgreSQL is restored there or into a file, and installs wait', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const url = await sharedUrl();
+  const portolan = onLedger(scene, url);
+  await scene.run('apply', ['--ledger', url]);
+  const backup = join(scene.folder, 'backup.db');
+  expect(await portolan(['ledger', 'backup', backup])).toMatchObject({ code: 0 });
+  expect((await portolan(['ledger', 'backup', backup])).err).toContain('[cli/file-exists]');
+  const { out: before } = await portolan(['ledger', 'export']);
+  scene.write('more.yaml', rule('more', 'more.example.com'));
+  await scene.run('apply', ['--ledger', url]);
+  expect((await portolan(['ledger', 'list'])).out).toContain('more.example.com');
+
+  const restored = await portolan(['ledger', 'restore', backup, '--yes']);
+  expect(restored.code, restored.err).toBe(0);
+  const kept = /kept as (\S+\.db)/.exec(restored.out)?.[1] ?? '';
+  expect((await onLedger(scene, kept)(['ledger', 'list'])).out).toContain('more.example.com');
+  const after = (await portolan(['ledger', 'export'])).out;
+  const objects = (text: string) => text.split('\n').filter((line) => line.includes('"type":"object"'));
+  expect(objects(after)).toEqual(objects(before));
+  expect(after).toContain('"key":"ledger/restored"');
+  expect((await portolan(['ledger', 'verify'])).code).toBe(0);
+
+  const file = join(scene.folder, 'from-backup.db');
+  expect((await onLedger(scene, file)(['ledger', 'restore', backup])).code).toBe(0);
+  expect((await onLedger(scene, file)(['ledger', 'verify'])).code).toBe(0);
+});
+
+const PASSWORD = 'canary-token-of-the-database+/=';
+const ROLE = 'ann';
+let server: PostgresServer;
+const { certPem, keyPem } = selfSigned();
+
+beforeAll(async () => {
+  server = await PostgresServer.create({
+    settings: ['ssl=on', 'ssl_cert_file=server.crt', 'ssl_key_file=server.key', 'password_encryption=scram-sha-256'],
+    files: { 'server.crt': certPem, 'server.key': keyPem },
+    access: [`hostssl all ${ROLE} 127.0.0.1/32 scram-sha-256`, `host all ${ROLE} 0.0.0.0/0 reject`],
+  });
+  await server.query(`CREATE ROLE ${ROLE} LOGIN PASSWORD '${PASSWORD}'; GRANT CREATE ON DATABASE portolan TO ${ROLE}`);
+});
+afterAll(() => server.remove());
+
+test('passwords come by reference, TLS checks the server, and no output shows a password', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const file = (name: string, content: string): string => {
+    writeFileSync(join(scene.folder, name), content);
+    return join(scene.folder, name);
+  };
+  const ca = file('ca.pem', certPem);
+  const otherCa = file('other.pem', selfSigned().certPem);
+  const secret = file('password', `${PASSWORD}\n`);
+  const base = postgresUrl(server.port, freshSchema()).replace('portolan@', `${ROLE}@`);
+  const tls = `${base}&sslmode=verify-full&sslrootcert=${ca}`;
+  const pgpass = file(
+    'pgpass',
+    `# comment\n127.0.0.1:1:*:*:wrong\n*:*:portolan:${ROLE}:${PASSWORD.replaceAll(/[:\\]/g, '\\$&')}\n`,
+  );
+  const said: Run[] = [];
+  const attempt = async (ledger: string, env: Readonly<Record<string, string>> = {}): Promise<Run> => {
+    const run = await runHere(['ledger', 'migrate', '--ledger', ledger], { env: { ...scene.env, ...env } });
+    said.push(run);
+    return run;
+  };
+  expect(await attempt(`${tls}&passwordFile=${secret}`)).toMatchObject({ code: 0 });
+  expect(await attempt(tls, { PGPASSWORD: PASSWORD })).toMatchObject({ code: 0 });
+  expect(await attempt(tls, { PGPASSFILE: pgpass })).toMatchObject({ code: 0 });
+  const fromVariable = await runHere(['ledger', 'verify'], {
+    env: { ...scene.env, PORTOLAN_LEDGER: tls, PGPASSWORD: PASSWORD },
+  });
+  expect(fromVariable).toMatchObject({ code: 0 });
+
+  const withPassword = (url: string): string => url.replace(`${ROLE}@`, `${ROLE}:${encodeURIComponent(PASSWORD)}@`);
+  for (const [run, code, text] of [
+    [await attempt(tls), 3, 'the server requires a password'],
+    [await attempt(tls, { PGPASSWORD: 'wrong-password' }), 3, 'password authentication failed'],
+    [await attempt(base, { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
+    [await attempt(`${base}&sslmode=verify-full`, { PGPASSWORD: PASSWORD }), 3, 'sslrootcert=FILE'],
+    [await attempt(tls.replace(ca, otherCa), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
+    [await attempt(tls.replace('127.0.0.1', 'localhost'), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
+    [await attempt(tls.replace(ca, '/nowhere/ca.pem')), 3, '[cli/unreadable-file]'],
+    [await attempt(withPassword(tls)), 3, '[ledger/inline-password]'],
+    [await attempt(`${tls}&password=${encodeURIComponent(PASSWORD)}`), 3, '[ledger/inline-password]'],
+  ] as const)
+    expect(run, run.err).toMatchObject({ code, err: expect.stringContaining(text) });
+
+  const session = { env: { ...scene.env, PGPASSWORD: PASSWORD }, clock: scene.clock };
+  said.push(
+    fromVariable,
+    await scene.run('apply', ['--ledger', tls], session),
+    await scene.run('plan', ['--ledger', tls], session),
+    await runHere(['plan', ...scene.options, '--ledger', withPassword(tls)], session),
+    await runHere(['ledger', 'copy', withPassword(tls), 'x.db'], session),
+    await runHere(['ledger', 'no-such-command', withPassword(tls)], session),
+    await runHere(['plan', '--no-such-flag', withPassword(tls)], session),
+    await runHere(['config', '--config', join(scene.folder, 'portolan.yaml')], {
+      env: { ...session.env, PORTOLAN_LEDGER: withPassword(tls) },
+    }),
+    await runHere(['ledger', 'export', '--ledger', tls], session),
+    await runHere(['ledger', 'list', '-o', 'json', '--ledger', tls], session),
+  );
+  const everything = JSON.stringify(said);
+  for (const spelling of [
+    PASSWORD,
+    encodeURIComponent(PASSWORD),
+    Buffer.from(PASSWORD).toString('base64').slice(0, -2),
+  ])
+    expect(everything).not.toContain(spelling);
+  expect(existsSync('x.db')).toBe(false);
+  expect(said.filter(({ err }) => err.includes('bug')).map(({ err }) => err)).toEqual([]);
+});
