@@ -1,6 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { selfSigned } from '../platform/self-signed.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { freshSchema, sharedUrl } from '../support/postgres-shared.ts';
@@ -13,7 +15,15 @@ const MANIFESTS = { 'shop.yaml': shop(web(PORTS), rule('www', 'www.example.com')
 
 function onLedger(scene: Scene, url: string) {
   return (args: readonly string[]): Promise<Run> =>
-    runHere([...args, '--ledger', url], { env: scene.env, clock: scene.clock });
+    runHere([...args, '--ledger', url], { env: scene.env, clock: renewing(scene) });
+}
+
+/** The clock of the scene, on which only the renewal of a lease takes its time: it would push the clock all the while. */
+function renewing({ clock }: Scene): Clock {
+  return {
+    ...clock.unhurried(),
+    sleep: (ms, signal) => (ms === LEASE_MS / 3 ? systemClock : clock).sleep(ms, signal),
+  };
 }
 
 test('every command works on a ledger in PostgreSQL, which moves to a file and back', async () => {
@@ -24,7 +34,7 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   expect([before.code, before.err]).toEqual([0, expect.stringContaining('there is no ledger at postgres://')]);
   expect((await portolan(['ledger', 'list'])).err).toContain('[ledger/missing]');
 
-  const applied = await scene.run('apply', ['--ledger', url]);
+  const applied = await scene.run('apply', ['--ledger', url], { clock: renewing(scene) });
   expect(applied.code, applied.out + applied.err).toBe(0);
   expect((await scene.run('plan', ['--ledger', url, '--detailed-exitcode'])).code).toBe(0);
   expect((await portolan(['ledger', 'list'])).out).toContain('HttpGatewayRule/www');
@@ -81,13 +91,13 @@ test('a backup of PostgreSQL is restored there or into a file, and installs wait
   const scene = await setScene({ manifests: MANIFESTS });
   const url = await sharedUrl();
   const portolan = onLedger(scene, url);
-  await scene.run('apply', ['--ledger', url]);
+  await scene.run('apply', ['--ledger', url], { clock: renewing(scene) });
   const backup = join(scene.folder, 'backup.db');
   expect(await portolan(['ledger', 'backup', backup])).toMatchObject({ code: 0 });
   expect((await portolan(['ledger', 'backup', backup])).err).toContain('[cli/file-exists]');
   const { out: before } = await portolan(['ledger', 'export']);
   scene.write('more.yaml', rule('more', 'more.example.com'));
-  await scene.run('apply', ['--ledger', url]);
+  await scene.run('apply', ['--ledger', url], { clock: renewing(scene) });
   expect((await portolan(['ledger', 'list'])).out).toContain('more.example.com');
 
   const restored = await portolan(['ledger', 'restore', backup, '--yes']);
@@ -129,7 +139,7 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
   const ca = file('ca.pem', certPem);
   const otherCa = file('other.pem', selfSigned().certPem);
   const secret = file('password', `${PASSWORD}\n`);
-  const base = postgresUrl(server.port, freshSchema()).replace('portolan@', `${ROLE}@`);
+  const base = postgresUrl(server.port, freshSchema(), ROLE);
   const tls = `${base}&sslmode=verify-full&sslrootcert=${ca}`;
   const pgpass = file(
     'pgpass',
@@ -163,7 +173,7 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
   ] as const)
     expect(run, run.err).toMatchObject({ code, err: expect.stringContaining(text) });
 
-  const session = { env: { ...scene.env, PGPASSWORD: PASSWORD }, clock: scene.clock };
+  const session = { env: { ...scene.env, PGPASSWORD: PASSWORD }, clock: renewing(scene) };
   said.push(
     fromVariable,
     await scene.run('apply', ['--ledger', tls], session),

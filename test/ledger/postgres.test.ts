@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { migrations } from '../../src/ledger/migrations.ts';
 import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { postgresUrl } from '../support/postgres.ts';
+import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { codeOf, errorOf, intent, object, real, record, transaction, viewOf } from './fixtures.ts';
 
 /** What is special about a ledger in PostgreSQL. What every ledger does is in `contract.test.ts`. */
@@ -150,7 +151,7 @@ test('a database that loses confirmed commits is refused', async () => {
   await querySharedServer(
     `DROP ROLE IF EXISTS careless; CREATE ROLE careless LOGIN SUPERUSER; ALTER ROLE careless SET synchronous_commit = off`,
   );
-  const url = (await sharedUrl(schema)).replace('portolan@', 'careless@');
+  const url = postgresUrl(await sharedPort(), schema, 'careless');
   const error = await errorOf(openPostgresLedger(trusting(url), real));
   expect([error.code, error.disposition]).toEqual(['ledger/not-durable', 'invalid']);
   expect(error.remedy).toContain('synchronous_commit');

