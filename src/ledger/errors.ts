@@ -1,3 +1,4 @@
+import { isPostgres } from './address.ts';
 import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -88,9 +89,10 @@ export function newer(location: string, schema: number, known: number): Portolan
     message:
       `The ledger ${location} has schema ${schema}; this version of Portolan knows up to ${known}. ` +
       'It was not opened, and nothing was changed.',
-    remedy:
-      'Use the version of Portolan that migrated it, or go back to the backup made before the migration ' +
-      `(\`portolan ledger restore ${location}.backup-${known}-….db\`).`,
+    remedy: isPostgres(location)
+      ? 'Use the version of Portolan that migrated it, or a newer one.'
+      : 'Use the version of Portolan that migrated it, or go back to the backup made before the migration ' +
+        `(\`portolan ledger restore ${location}.backup-${known}-….db\`).`,
   });
 }
 
@@ -98,7 +100,7 @@ export function older(location: string, schema: number, known: number): Portolan
   return invalidInput(
     'ledger/older',
     `The ledger ${location} has schema ${schema}, this version reads ${known}; reading alone does not migrate.`,
-    'Open it once for writing (`portolan run` or `portolan apply`), which keeps a backup, and read again.',
+    `Migrate it with \`portolan ledger migrate\`${isPostgres(location) ? '' : ', which keeps a backup'}, and read it again.`,
   );
 }
 
@@ -108,7 +110,7 @@ export function corrupt(location: string, what: string, cause?: unknown): Portol
     disposition: 'give-up',
     message: `The ledger ${location} is damaged: ${what}. It was left exactly as it is; nothing was sent to the platform.`,
     remedy:
-      'Keep a copy of the file and what stands beside it, then `portolan ledger restore BACKUP`. ' +
+      `Keep a copy of the ${isPostgres(location) ? 'database' : 'file and what stands beside it'}, then \`portolan ledger restore BACKUP\`. ` +
       'Do not delete it to start from nothing: an empty ledger owns nothing and may install twice.',
     cause,
   });

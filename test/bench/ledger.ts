@@ -15,7 +15,7 @@ const WRITES = 500;
 const WARM_UP = 50;
 const INVENTORY = 10_000;
 const READS = 15;
-const SCOPE = 'default/team-1/region-1/1';
+export const SCOPE = 'default/team-1/region-1/1';
 /** Memory with the face of a disk, on Linux. */
 const MEMORY = '/dev/shm';
 const PAGE = Buffer.alloc(4_096, 1);
@@ -189,16 +189,16 @@ class BareLedger {
   }
 }
 
-const ANSWER = '{"code":200,"message":"success","status":200}';
+export const ANSWER = '{"code":200,"message":"success","status":200}';
 
-function begun(intent: Intent): LedgerTransaction {
+export function begun(intent: Intent): LedgerTransaction {
   return transaction([
     { op: 'open-intent', intent },
     { op: 'record', event: 'intent', uid: intent.uid, detail: { code: 200, message: 'success', status: 200 } },
   ]);
 }
 
-function ended(intent: Intent, object: OwnedObject): LedgerTransaction {
+export function ended(intent: Intent, object: OwnedObject): LedgerTransaction {
   const outcome = { code: 200, message: 'success', status: 200 };
   return transaction([
     { op: 'move-intent', id: intent.id, state: 'applied', outcome },
@@ -211,7 +211,7 @@ function transaction(operations: readonly LedgerOperation[]): LedgerTransaction 
   return { scope: SCOPE, actor: 'bench', atMs: 1_000, operations };
 }
 
-function objectOf(index: number): OwnedObject {
+export function objectOf(index: number): OwnedObject {
   const naturalKey = `port/${index.toString(16).padStart(32, '0')}/8080`;
   return {
     uid: `default:${SCOPE}:Component:${naturalKey}`,
@@ -232,7 +232,7 @@ function objectOf(index: number): OwnedObject {
   };
 }
 
-function intentOf(index: number, epoch: number): Intent {
+export function intentOf(index: number, epoch: number): Intent {
   const { uid, scope, resource, lastApplied } = objectOf(index);
   return {
     id: (index + WARM_UP).toString(16).padStart(12, '0'),
@@ -266,7 +266,7 @@ function timed(work: () => unknown): number {
   return performance.now() - began;
 }
 
-async function timedLater(work: () => Promise<unknown>): Promise<number> {
+export async function timedLater(work: () => Promise<unknown>): Promise<number> {
   const began = performance.now();
   await work();
   return performance.now() - began;

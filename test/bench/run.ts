@@ -20,6 +20,7 @@ import { daemonLatency } from './daemon-latency.ts';
 import { type BenchOptions, type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
 import { ledger } from './ledger.ts';
+import { ledgerPostgres } from './postgres.ts';
 import { oneChange } from './one-change.ts';
 import { requests } from './requests.ts';
 import { slowPlatform } from './slow-platform.ts';
@@ -38,6 +39,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   startup,
   transport,
   ledger,
+  'ledger-postgres': ledgerPostgres,
   requests,
   'by-hand': byHand,
   'cold-plan': coldPlan,

@@ -9,7 +9,9 @@ import { postgresPlace } from '../../src/ledger/postgres/place.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';
-import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
+import { postgresUrl } from '../support/postgres.ts';
+import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import {
   blog,
   codeOf,
@@ -43,8 +45,7 @@ function inFile(folder: string, name = 'ledger.db'): Side {
   };
 }
 
-async function inDatabase(): Promise<Side & { readonly schema: string }> {
-  const schema = freshSchema();
+async function inDatabase(schema = freshSchema()): Promise<Side & { readonly schema: string }> {
   const access = trusting(await sharedUrl(schema));
   return {
     schema,
@@ -145,6 +146,33 @@ test('a target with records is refused, and nothing changes', async () => {
   });
 });
 
+test('a connection that is cut in the middle of a copy leaves the whole ledger or none', async () => {
+  using directory = temporaryDirectory();
+  const file = inFile(directory.path);
+  const before = await fill(file);
+  const proxy = await CuttingProxy.before(await sharedPort());
+  const found = { whole: 0, none: 0 };
+  for (const bytes of [500, 5_000, 40_000, 150_000, 250_000, 300_000, 1e9]) {
+    const schema = freshSchema();
+    const access = trusting(postgresUrl(proxy.port, schema));
+    proxy.cutAfter('requests', bytes);
+    const code = await codeOf(copyLedger(file.place, postgresPlace(access, real.clock)));
+    proxy.heal();
+    const side = await inDatabase(schema);
+    const tables = await querySharedServer(`SELECT 1 FROM pg_tables WHERE schemaname = '${schema}'`);
+    expect([undefined, 'ledger/unreachable']).toContain(code);
+    expect(tables.length > 0).toBe(code === undefined);
+    if (code === undefined) expect(await stateOf(side)).toEqual(before);
+    found[code === undefined ? 'whole' : 'none'] += 1;
+    // Whatever happened, the same copy can be repeated.
+    if (code !== undefined) await copyLedger(file.place, side.place);
+    expect(await side.findings()).toEqual([]);
+  }
+  expect(found.whole).toBeGreaterThan(0);
+  expect(found.none).toBeGreaterThan(3);
+  await proxy.close();
+});
+
 test('an empty ledger in the database is filled', async () => {
   using directory = temporaryDirectory();
   const [file, database] = [inFile(directory.path), await inDatabase()];
@@ -162,7 +190,7 @@ test('nothing is copied while a process holds either side', async () => {
   expect(await codeOf(copyLedger(file.place, database.place))).toBe('ledger/locked');
   await inUse.close();
   const access = trusting(await sharedUrl(database.schema));
-  const held = await openPostgresLedger(access, { ...real, leaseMs: 900 });
+  const held = await openPostgresLedger(access, { ...real, leaseMs: 6_000 });
   expect(await codeOf(copyLedger(file.place, database.place))).toBe('ledger/locked');
   expect(await codeOf(copyLedger(database.place, empty.place))).toBe('ledger/locked');
   expect(existsSync(empty.name)).toBe(false);

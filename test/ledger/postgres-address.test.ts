@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { isPostgres } from '../../src/ledger/address.ts';
 import { parseAddress } from '../../src/ledger/postgres/address.ts';
+import { CommitUnanswered, explainPostgres } from '../../src/ledger/postgres/faults.ts';
+import { passwordIn } from '../../src/ledger/postgres/password-file.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 
 test.for([
@@ -50,3 +52,57 @@ test.for([undefined, 'none', 'portolan.db', './postgres:/x', '/var/lib/postgres'
   '%s is a file',
   (ledger) => expect(isPostgres(ledger)).toBe(false),
 );
+
+test.for([
+  ['db:5432:fleet:ann:secret', 'secret'],
+  ['# db:5432:fleet:ann:secret', undefined],
+  ['other:5432:fleet:ann:one\n*:*:*:ann:two\n*:*:*:*:three', 'two'],
+  ['db:5433:fleet:ann:secret', undefined],
+  ['db:5432:fleet:ann:a\\:b\\\\c', 'a:b\\c'],
+  ['db:5432:fleet:ann:with: a colon', 'with'],
+  ['db:5432:fleet', undefined],
+  ['\r\ndb:5432:fleet:ann:secret\r\n', 'secret'],
+  ['', undefined],
+] as const)('the password in %j', ([text, password]) =>
+  expect(passwordIn(text, { host: 'db', port: 5432, database: 'fleet', user: 'ann' })).toBe(password),
+);
+
+/** An error as the server reports it. */
+function serverError(code: string, severity = 'ERROR'): Error {
+  return Object.assign(new Error('what the server says'), { code, severity });
+}
+
+test.for([
+  [serverError('55P03'), 'ledger/busy', 'retry'],
+  [serverError('40001'), 'ledger/busy', 'retry'],
+  [serverError('40P01'), 'ledger/busy', 'retry'],
+  [serverError('53200'), 'ledger/busy', 'retry'],
+  [serverError('53300', 'FATAL'), 'ledger/unreachable', 'retry'],
+  [serverError('57P01', 'FATAL'), 'ledger/unreachable', 'retry'],
+  [serverError('57P03', 'FATAL'), 'ledger/unreachable', 'retry'],
+  [serverError('25P03', 'FATAL'), 'ledger/unreachable', 'retry'],
+  [serverError('58030'), 'ledger/unreachable', 'retry'],
+  [serverError('53100'), 'ledger/full', 'retry'],
+  [serverError('25006'), 'ledger/refused', 'retry'],
+  [serverError('28P01', 'FATAL'), 'ledger/refused', 'invalid'],
+  [serverError('3D000', 'FATAL'), 'ledger/refused', 'invalid'],
+  [serverError('42501'), 'ledger/refused', 'invalid'],
+  [serverError('42P01'), 'ledger/corrupt', 'give-up'],
+  [serverError('XX001'), 'ledger/corrupt', 'give-up'],
+  [Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }), 'ledger/unreachable', 'retry'],
+  [Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), 'ledger/unreachable', 'retry'],
+  [Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'ledger/refused', 'invalid'],
+  [new Error('The server does not support SSL connections'), 'ledger/refused', 'invalid'],
+  [new Error('Connection terminated unexpectedly'), 'ledger/unreachable', 'retry'],
+  [new CommitUnanswered('no answer'), 'ledger/unanswered', 'retry'],
+] as const)('%s has a code and a remedy', ([error, code, disposition]) => {
+  const found = explainPostgres(error, 'postgres://ann@db/fleet');
+  if (!(found instanceof PortolanError)) throw new Error('it is not explained');
+  expect([found.code, found.disposition]).toEqual([code, disposition]);
+  expect(found.remedy.length).toBeGreaterThan(20);
+});
+
+test('an error of ours stays what it is', () => {
+  for (const error of [new TypeError('a bug'), serverError('42601'), serverError('23514')])
+    expect(explainPostgres(error, 'x')).toBe(error);
+});

@@ -29,7 +29,7 @@ async function expire(schema: string): Promise<void> {
 
 test('a second process is refused while the first one renews its lease, and has it at once when that ends', async () => {
   const schema = freshSchema();
-  const first = await opened(schema, { leaseMs: 600, actor: 'portolan run by ann on host-1' });
+  const first = await opened(schema, { leaseMs: 3_000, actor: 'portolan run by ann on host-1' });
   const error = await errorOf(opened(schema));
   expect([error.code, error.disposition]).toEqual(['ledger/locked', 'locked']);
   expect(error.message).toContain('portolan run by ann on host-1');
@@ -78,6 +78,8 @@ test('a takeover waits for a transaction that has proved its lease', async () =>
   const slow = querySharedServer(
     `BEGIN; UPDATE ${schema}.lease SET serial = serial; SELECT pg_sleep(1); UPDATE ${schema}.meta SET v = '77' WHERE k = 'serial'; COMMIT`,
   );
+  const sleeping = `SELECT 1 FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND query LIKE '%${schema}.%'`;
+  while ((await querySharedServer(sleeping)).length === 0);
   const next = await opened(schema);
   await next.commit(transaction([record('b')]));
   await slow;
@@ -88,7 +90,7 @@ test('a takeover waits for a transaction that has proved its lease', async () =>
 
 test('processes that start at once make one ledger, and one of them has it', async () => {
   const schema = freshSchema();
-  const attempts = await Promise.allSettled(Array.from({ length: 6 }, () => opened(schema, { leaseMs: 900 })));
+  const attempts = await Promise.allSettled(Array.from({ length: 6 }, () => opened(schema, { leaseMs: 6_000 })));
   const winners = attempts.flatMap((attempt) => (attempt.status === 'fulfilled' ? [attempt.value] : []));
   const codes = attempts.flatMap((attempt) => (attempt.status === 'rejected' ? [attempt.reason.code] : []));
   expect([winners.length, codes]).toEqual([1, Array.from({ length: 5 }, () => 'ledger/locked')]);

@@ -44,7 +44,8 @@ export const FILES = { 'app.yaml': APPLICATION, 'web.yaml': web('WEB'), 'rules.y
 export class Place {
   readonly folder = temporaryFolder();
   readonly checkout = repository(FILES);
-  readonly ledger = join(this.folder, 'portolan.db');
+  /** A file, or the URL of a database. */
+  ledger = join(this.folder, 'portolan.db');
   readonly config = join(this.folder, 'portolan.yaml');
   readonly sandbox: Sandbox;
 
@@ -73,10 +74,10 @@ spec:
   }
 
   /** @param program by default the program as it is shipped */
-  async daemon(program?: string) {
+  async daemon(program?: string, env: Readonly<Record<string, string>> = ENV) {
     const run = startProgram(
       ['run', '--config', this.config, '-f', this.checkout, '--ledger', this.ledger, '--log-format', 'json'],
-      { env: ENV, ...(program === undefined ? {} : { program }) },
+      { env, ...(program === undefined ? {} : { program }) },
     );
     onTestFinished(() => void run.child.kill('SIGKILL'));
     const url = (): string | undefined => /API at (http:\S+);/.exec(run.outputSoFar().err)?.[1];

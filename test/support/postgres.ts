@@ -27,16 +27,8 @@ const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
 const identity = isRoot ? UNPRIVILEGED : {};
 /** No test cuts the power, and without these a test run takes half as long. */
-const FAST = [
-  '-c',
-  'fsync=off',
-  '-c',
-  'full_page_writes=off',
-  '-c',
-  'shared_buffers=16MB',
-  '-c',
-  'max_connections=200',
-];
+const FAST = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+const SMALL = ['-c', 'shared_buffers=16MB', '-c', 'max_connections=200'];
 
 export interface PostgresOptions {
   /** Settings such as `ssl=on`. */
@@ -45,6 +37,8 @@ export interface PostgresOptions {
   readonly access?: readonly string[];
   /** Files beside the data, such as a certificate, which only the server may read. */
   readonly files?: Readonly<Record<string, string>>;
+  /** Writes through to the disk, as a server does that is not for tests. */
+  readonly isDurable?: boolean;
   /** Survives this process; `stopServer` ends it. */
   readonly detached?: boolean;
 }
@@ -98,9 +92,20 @@ export class PostgresServer {
 
   /** Starts the server and waits until it accepts connections. */
   async start(): Promise<void> {
-    const { settings = [], detached = false } = this.#options;
+    const { settings = [], detached = false, isDurable = false } = this.#options;
     const data = join(this.folder, 'data');
-    const args = ['-D', data, '-p', String(this.port), '-k', '', '-h', '127.0.0.1', ...FAST];
+    const args = [
+      '-D',
+      data,
+      '-p',
+      String(this.port),
+      '-k',
+      '',
+      '-h',
+      '127.0.0.1',
+      ...SMALL,
+      ...(isDurable ? [] : FAST),
+    ];
     this.#process = spawn(
       join(programsFor(this.folder), 'postgres'),
       [...args, ...settings.flatMap((setting) => ['-c', setting])],

@@ -40,7 +40,12 @@ export function postgresFault(error: unknown): DatabaseFault {
   // Connection exceptions, shutdown and start of the server, too many connections, a session that idled in its transaction.
   if (/^(?:08|57P0|533|25P03)/.test(code)) return 'lost';
   if (code === '53100') return 'full';
-  if (/^(?:XX00[12]|58)/.test(code)) return 'corrupt';
+  // The server lacks memory or another resource.
+  if (code.startsWith('53')) return 'busy';
+  // Damaged pages or indexes; tables that are missing or were changed.
+  if (/^(?:XX00[12]|42P01|42703|3F000)$/.test(code)) return 'corrupt';
+  // Errors of the server itself: of its files, or internal ones.
+  if (/^(?:58|XX)/.test(code)) return 'io';
   return 'unknown';
 }
 
