@@ -6,4 +6,5 @@ GRANT SELECT ON ALL TABLES IN SCHEMA portolan TO portolan;
 GRANT INSERT ON portolan.history TO portolan;
 GRANT INSERT, UPDATE ON portolan.fact, portolan.chain, portolan.snapshot, portolan.intent TO portolan;
 GRANT INSERT, UPDATE, DELETE ON portolan.object TO portolan;
-GRANT UPDATE ON portolan.meta, portolan.lease TO portolan;
+GRANT INSERT, UPDATE ON portolan.lease TO portolan;
+GRANT UPDATE ON portolan.meta TO portolan;

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import { fenced, type Holder, locked, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
+import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { prepare } from '../queries.ts';
 import type { LedgerTables } from '../schema.ts';
@@ -26,6 +27,8 @@ export interface LeaseParts {
   readonly holder: string;
   readonly actor: string;
   readonly leaseMs: number;
+  /** The part of the ledger that it covers: `WHOLE_LEDGER`, or a platform (`platformLease`). */
+  readonly scope: string;
 }
 
 /**
@@ -35,9 +38,16 @@ export interface LeaseParts {
 export async function acquireLease(parts: LeaseParts): Promise<Lease> {
   for (;;) {
     await whenExpired(parts);
-    const epoch = await takeOver(parts);
-    if (epoch !== undefined) return new Lease(parts, epoch);
+    const lease = await tryLease(parts);
+    if (lease !== undefined) return lease;
   }
+}
+
+/** Takes a lease that no process has. @returns undefined if another process has it, or one that excludes it. */
+export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
+  const beforeMs = parts.clock.monotonic();
+  const epoch = await takeOver(parts);
+  return epoch === undefined ? undefined : new Lease(parts, epoch, beforeMs);
 }
 
 /** Waits until a lease expires. @throws PortolanError `ledger/locked` once its holder has renewed it. */
@@ -61,17 +71,20 @@ export async function whenExpired({
  * @throws PortolanError `ledger/locked` if a process has it.
  */
 export async function blockLease(transaction: Transaction<PostgresTables>, location: string): Promise<void> {
-  await transaction.selectFrom('lease').select('scope').where('scope', '=', WHOLE_LEDGER).forUpdate().execute();
+  await transaction.updateTable('meta').set({ v: sql`v` }).where('k', '=', 'epoch').execute();
+  await transaction.selectFrom('lease').select('scope').forUpdate().execute();
   const found = await readLease(transaction);
   if (found.left_ms > 0) throw locked(location, holderIn(found));
 }
 
+/** Returns the lease that expires last: while any process has one, no other may have the whole ledger. */
 async function readLease(db: Kysely<PostgresTables>): Promise<LeaseTable & { readonly left_ms: number }> {
   return db
     .selectFrom('lease')
     .selectAll()
     .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
-    .where('scope', '=', WHOLE_LEDGER)
+    .orderBy('expires_ms', 'desc')
+    .limit(1)
     .executeTakeFirstOrThrow();
 }
 
@@ -82,9 +95,10 @@ function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {
 class NotExpired extends Error {}
 
 /** @returns the new epoch; undefined if another process was faster. */
-async function takeOver({ db, holder, actor, leaseMs }: LeaseParts): Promise<number | undefined> {
+async function takeOver({ db, holder, actor, leaseMs, scope }: LeaseParts): Promise<number | undefined> {
   try {
     return await db.transaction().execute(async (transaction) => {
+      // All takeovers of a ledger wait for this row, so that none of them misses the lease of another.
       const raised = await transaction
         .updateTable('meta')
         .set({ v: sql<string>`(v::bigint + 1)::text` })
@@ -92,20 +106,33 @@ async function takeOver({ db, holder, actor, leaseMs }: LeaseParts): Promise<num
         .returning('v')
         .executeTakeFirstOrThrow();
       const epoch = Number(raised.v);
+      const isRival = scope === WHOLE_LEDGER ? '<>' : '=';
+      // An expired lease stays valid until another process takes it, and none takes one that this lease excludes.
+      await transaction
+        .updateTable('lease')
+        .set({ holder: '' })
+        .where('scope', isRival, WHOLE_LEDGER)
+        .where('scope', '<>', scope)
+        .where('expires_ms', '<=', databaseNow)
+        .execute();
+      const rivals = transaction.selectFrom('lease').select('scope').where('expires_ms', '>', databaseNow);
+      const rival = rivals.where('scope', isRival, WHOLE_LEDGER).where('scope', '<>', scope).limit(1);
+      if ((await rival.executeTakeFirst()) !== undefined) throw new NotExpired();
+      const row = {
+        holder,
+        actor,
+        epoch,
+        since_ms: databaseNow,
+        expires_ms: sql<number>`${databaseNow} + ${leaseMs}::bigint`,
+      };
       // Waits for a transaction of the former holder, which holds the row until it ends.
       const taken = await transaction
-        .updateTable('lease')
-        .set({
-          holder,
-          actor,
-          epoch,
-          since_ms: databaseNow,
-          expires_ms: sql<number>`${databaseNow} + ${leaseMs}::bigint`,
-        })
-        .where('scope', '=', WHOLE_LEDGER)
-        .where('expires_ms', '<=', databaseNow)
+        .insertInto('lease')
+        .values({ scope, ...row, serial: 0 })
+        .onConflict((on) => on.column('scope').doUpdateSet(row).where('lease.expires_ms', '<=', databaseNow))
+        .returning('scope')
         .executeTakeFirst();
-      if (taken.numUpdatedRows !== 1n) throw new NotExpired();
+      if (taken === undefined) throw new NotExpired();
       return epoch;
     });
   } catch (error) {
@@ -129,10 +156,21 @@ export class Lease {
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #renewal: Promise<void>;
+  #validUntilMs: MonotonicMs;
 
-  constructor(parts: LeaseParts, epoch: number) {
+  /**
+   * Until then, no other process can have taken the lease: it counts from before the last renewal was sent, on the monotonic clock
+   * of this process.
+   */
+  get validUntilMs(): MonotonicMs {
+    return this.#validUntilMs;
+  }
+
+  /** @param fromMs when the request for the lease was sent. */
+  constructor(parts: LeaseParts, epoch: number, fromMs: MonotonicMs) {
     this.#parts = parts;
     this.epoch = epoch;
+    this.#validUntilMs = fromMs + parts.leaseMs;
     this.#queries = leaseQueries(parts.db);
     this.#renewal = this.#keepRenewed();
   }
@@ -142,10 +180,10 @@ export class Lease {
    * @throws PortolanError `ledger/fenced` if another process has the lease, `ledger/replaced` if the ledger has lost transactions.
    */
   async fence(executor: Transaction<LedgerTables>): Promise<number> {
-    const { holder, leaseMs, location } = this.#parts;
+    const { holder, leaseMs, location, scope } = this.#parts;
     const raised = await this.#queries.raiseSerial(executor, {});
     const serial = Number(raised.rows[0]?.v ?? Number.NaN);
-    const held = await this.#queries.hold(executor, { holder, epoch: this.epoch, serial, leaseMs });
+    const held = await this.#queries.hold(executor, { scope, holder, epoch: this.epoch, serial, leaseMs });
     if (held.rows.length !== 1) throw fenced(location, this.epoch, await this.#currentEpoch(executor));
     if (serial <= this.#serial)
       throw replaced(location, `its serial is ${serial - 1}, and ${this.#serial} was recorded`, 'restored');
@@ -154,7 +192,7 @@ export class Lease {
   }
 
   async #currentEpoch(executor: Transaction<LedgerTables>): Promise<number> {
-    const { rows } = await this.#queries.current(executor, {});
+    const { rows } = await this.#queries.current(executor, { scope: this.#parts.scope });
     return Number(rows[0]?.epoch ?? 0);
   }
 
@@ -169,6 +207,7 @@ export class Lease {
     const { db } = this.#parts;
     let result: { readonly value: Result } | undefined;
     this.#pending = undefined;
+    const beforeMs = this.#parts.clock.monotonic();
     try {
       await db.transaction().execute(async (executor) => {
         result = { value: await work(executor as unknown as Transaction<LedgerTables>) };
@@ -179,12 +218,17 @@ export class Lease {
       if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
     }
     this.#serial = this.#pending ?? this.#serial;
+    if (this.#pending !== undefined) this.#renewedFrom(beforeMs);
     return (result as { readonly value: Result }).value;
+  }
+
+  #renewedFrom(beforeMs: MonotonicMs): void {
+    this.#validUntilMs = Math.max(this.#validUntilMs, beforeMs + this.#parts.leaseMs);
   }
 
   /** Reads whether a transaction took place. The lock of the row waits until the server has ended that transaction. */
   async #wasCommitted(serial: number, unanswered: CommitUnanswered): Promise<boolean> {
-    const { db, clock, location } = this.#parts;
+    const { db, clock, location, scope } = this.#parts;
     for (const waitMs of ASKING_MS) {
       try {
         const found = await db
@@ -193,7 +237,7 @@ export class Lease {
             transaction
               .selectFrom('lease')
               .select(['epoch', 'serial'])
-              .where('scope', '=', WHOLE_LEDGER)
+              .where('scope', '=', scope)
               .forUpdate()
               .executeTakeFirst(),
           );
@@ -211,7 +255,7 @@ export class Lease {
 
   /** A lease that expired while the database was out of reach is renewed too, unless another process has taken it. */
   async #keepRenewed(): Promise<void> {
-    const { openControl, clock, holder, leaseMs } = this.#parts;
+    const { openControl, clock, holder, leaseMs, scope } = this.#parts;
     const { signal } = this.#over;
     let control: Kysely<PostgresTables> | undefined;
     for (;;) {
@@ -223,8 +267,11 @@ export class Lease {
       }
       control ??= await openControl();
       try {
-        const renewed = await this.#queries.renew(control, { holder, epoch: this.epoch, leaseMs });
-        if (renewed.rows.length === 0) this.#over.abort(); // The next transaction reports it.
+        const beforeMs = clock.monotonic();
+        const renewed = await this.#queries.renew(control, { scope, holder, epoch: this.epoch, leaseMs });
+        if (renewed.rows.length === 0)
+          this.#over.abort(); // The next transaction reports it.
+        else this.#renewedFrom(beforeMs);
       } catch {
         // The next renewal, or the next transaction, may reach the database again.
       }
@@ -233,11 +280,11 @@ export class Lease {
 
   /** Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. */
   async release(): Promise<void> {
-    const { db, holder } = this.#parts;
+    const { db, holder, scope } = this.#parts;
     this.#over.abort();
     await this.#renewal;
     try {
-      await this.#queries.release(db, { holder, epoch: this.epoch });
+      await this.#queries.release(db, { scope, holder, epoch: this.epoch });
     } catch (error) {
       if (postgresFault(error) === 'unknown') throw error;
     }
@@ -245,9 +292,9 @@ export class Lease {
 }
 
 function leaseQueries(db: Kysely<PostgresTables>) {
-  type Held = Pick<LeaseTable, 'holder' | 'epoch'>;
-  const own = ({ holder, epoch }: Held) =>
-    db.updateTable('lease').where('scope', '=', WHOLE_LEDGER).where('holder', '=', holder).where('epoch', '=', epoch);
+  type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'>;
+  const own = ({ scope, holder, epoch }: Held) =>
+    db.updateTable('lease').where('scope', '=', scope).where('holder', '=', holder).where('epoch', '=', epoch);
   const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
   return {
     raiseSerial: prepare((_: object) =>
@@ -264,7 +311,9 @@ function leaseQueries(db: Kysely<PostgresTables>) {
         .returning('scope'),
     ),
     release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),
-    current: prepare((_: object) => db.selectFrom('lease').select('epoch').where('scope', '=', WHOLE_LEDGER)),
+    current: prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
+      db.selectFrom('lease').select('epoch').where('scope', '=', scope),
+    ),
   };
 }
 

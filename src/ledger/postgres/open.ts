@@ -6,7 +6,7 @@ import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
 import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
 import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
-import { createTables, migrateTables, type PostgresTables, readPostgresStanding } from './tables.ts';
+import { createTables, migrateTables, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 
@@ -75,7 +75,16 @@ async function openForWriting(
   await mustBeDurable(db, location);
   await ensureTables(db, access, options);
   const openControl = () => databaseOf(access, { connections: 1 });
-  const lease = await acquireLease({ db, openControl, location, clock, holder: random.hex(16), actor, leaseMs });
+  const lease = await acquireLease({
+    db,
+    openControl,
+    location,
+    clock,
+    holder: random.hex(16),
+    actor,
+    leaseMs,
+    scope: WHOLE_LEDGER,
+  });
   try {
     const standing = await upgradeTables(db, access, options);
     return ledgerOf(db, location, { ...standing, epoch: lease.epoch }, options, lease);
@@ -86,7 +95,7 @@ async function openForWriting(
 }
 
 /** Creates the tables where there are none. @throws PortolanError `ledger/newer`, before any lease is taken. */
-async function ensureTables(
+export async function ensureTables(
   db: Kysely<PostgresTables>,
   access: PostgresAccess,
   options: PostgresLedgerOptions,
@@ -136,19 +145,21 @@ function mustBeKnown(location: string, { schema }: Standing, options: Pick<Postg
 }
 
 /** @throws PortolanError `ledger/not-durable` if the database confirms commits that a power cut can undo. */
-async function mustBeDurable(db: Kysely<PostgresTables>, location: string): Promise<void> {
+export async function mustBeDurable(db: Kysely<PostgresTables>, location: string): Promise<void> {
   const { rows } = await sql<{ commit: string; encoding: string }>`
     select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`.execute(db);
   if (rows[0]?.commit === 'off') throw notDurable(location, 'synchronous_commit', 'off', 'on');
   if (rows[0]?.encoding !== 'UTF8') throw notDurable(location, 'server_encoding', rows[0]?.encoding ?? '', 'UTF8');
 }
 
-function ledgerOf(
+/** @param close what else ends with the ledger; by default, its connections. */
+export function ledgerOf(
   db: Kysely<PostgresTables>,
   location: string,
-  { lineage, epoch }: Standing,
-  { clock }: PostgresLedgerOptions,
+  { lineage, epoch }: Pick<Standing, 'lineage' | 'epoch'>,
+  { clock }: Pick<PostgresLedgerOptions, 'clock'>,
   lease: Lease | undefined,
+  close = () => db.destroy(),
 ): SqlLedger {
   const parts: SqlLedgerParts = {
     db: db as unknown as Kysely<LedgerTables>,
@@ -170,7 +181,7 @@ function ledgerOf(
       try {
         await lease?.release();
       } finally {
-        await db.destroy();
+        await close();
       }
     },
   };

@@ -1,0 +1,169 @@
+import { expect, test } from 'vitest';
+import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
+import { type LedPlatform, SharedLedger } from '../../src/ledger/postgres/platforms.ts';
+import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
+import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { codeOf, intent, object, real, record, transaction } from './fixtures.ts';
+
+/** Leases of platforms: each platform has at most one leader, and its successor is never mistaken for it. */
+
+async function shared(schema: string, options: Partial<PostgresLedgerOptions> = {}): Promise<SharedLedger> {
+  return SharedLedger.open(trusting(await sharedUrl(schema)), { ...real, ...options });
+}
+
+/** The platform, which must have been free. */
+async function lead(ledger: SharedLedger, platform: string): Promise<LedPlatform> {
+  const led = await ledger.lead(platform);
+  if (led === undefined) throw new Error(`${platform} is led by another process`);
+  return led;
+}
+
+/** A clock that never wakes a sleeper: no lease is renewed but by transactions. */
+const stillClock: Clock = {
+  ...real.clock,
+  sleep: (_, signal) =>
+    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
+};
+
+async function expire(schema: string, platform: string): Promise<void> {
+  await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = 'platform:${platform}'`);
+}
+
+const scopeOf = (platform: string): string => `${platform}/team-a/region-1/42`;
+
+function step(platform: string, epoch: number, n: number) {
+  const scope = scopeOf(platform);
+  return transaction(
+    [
+      { op: 'put-object', object: object({ scope, naturalKey: `${n}` }) },
+      { op: 'open-intent', intent: intent({ id: `${platform}-${n}`, uid: `${platform}-${n}`, scope, epoch }) },
+      record(`step ${n}`),
+    ],
+    scope,
+  );
+}
+
+test('two processes write the records of their platforms at once, and both see everything', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema, { actor: 'one' }), await shared(schema, { actor: 'two' })];
+  const [east, west] = [await lead(one, 'east'), await lead(two, 'west')];
+  expect(east.ledger.epoch).not.toBe(west.ledger.epoch);
+  await Promise.all(
+    [east, west].map(async ({ platform, ledger }) => {
+      for (let n = 0; n < 20; n += 1) await ledger.commit(step(platform, ledger.epoch, n));
+    }),
+  );
+  for (const { reader } of [one, two]) expect(await reader.objects({})).toHaveLength(40);
+  const serials = (await one.reader.history({ limit: 100 })).map(({ serial }) => serial);
+  expect(serials).toEqual(Array.from({ length: 40 }, (_, n) => 40 - n));
+  expect((await verifyPostgresLedger(trusting(await sharedUrl(schema)))).findings).toEqual([]);
+  expect(await one.leaders()).toMatchObject([
+    { platform: 'east', actor: 'one', epoch: east.ledger.epoch },
+    { platform: 'west', actor: 'two', epoch: west.ledger.epoch },
+  ]);
+  await one.close();
+  await two.close();
+});
+
+test('a platform has one leader; the next one has a higher epoch, and the former is fenced for this platform only', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema, { clock: stillClock }), await shared(schema)];
+  const [east, west] = [await lead(one, 'east'), await lead(one, 'west')];
+  await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  expect(await two.lead('east')).toBeUndefined();
+  await expire(schema, 'east');
+  const taken = await lead(two, 'east');
+  expect(taken.ledger.epoch).toBeGreaterThan(Math.max(east.ledger.epoch, west.ledger.epoch));
+  expect(await taken.ledger.intents({ states: ['open'] })).toHaveLength(1);
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 2)))).toBe('ledger/fenced');
+  expect(await codeOf(taken.ledger.commit(step('east', east.ledger.epoch, 2)))).toBe('ledger/fenced');
+  await taken.ledger.commit(step('east', taken.ledger.epoch, 2));
+  await west.ledger.commit(step('west', west.ledger.epoch, 1));
+  await one.close();
+  await taken.ledger.commit(step('east', taken.ledger.epoch, 3));
+  await two.close();
+});
+
+test('a released platform is free at once', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema), await shared(schema)];
+  const east = await lead(one, 'east');
+  await east.ledger.close();
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
+  const taken = await lead(two, 'east');
+  await two.close();
+  expect((await lead(one, 'east')).ledger.epoch).toBeGreaterThan(taken.ledger.epoch);
+  await one.close();
+});
+
+test('a transaction of another platform, or of none, is refused', async () => {
+  const ledger = await shared(freshSchema());
+  const east = await lead(ledger, 'east');
+  for (const scope of [scopeOf('west'), scopeOf('eastern'), 'platform:west', 'source:default', '-'])
+    expect(await codeOf(east.ledger.commit(transaction([record('x')], scope))), scope).toBe('RangeError');
+  await east.ledger.commit(transaction([record('x')], 'platform:east'));
+  await ledger.close();
+});
+
+test('a process that has the whole ledger excludes leaders, and leaders exclude it', async () => {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  const whole = await openPostgresLedger(access, real);
+  const ledger = await shared(schema);
+  expect(await ledger.lead('east')).toBeUndefined();
+  await whole.close();
+  const east = await shared(schema, { leaseMs: 3_000 });
+  await lead(east, 'east');
+  expect(await codeOf(openPostgresLedger(access, real))).toBe('ledger/locked');
+  await east.close();
+  await (await openPostgresLedger(access, real)).close();
+  await ledger.close();
+});
+
+test('a process whose lease expired is fenced by every lease that excludes it', async () => {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  const whole = await openPostgresLedger(access, { ...real, clock: stillClock });
+  await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1`);
+  const ledger = await shared(schema, { clock: stillClock });
+  const east = await lead(ledger, 'east');
+  expect(await codeOf(whole.commit(transaction([record('stale')])))).toBe('ledger/fenced');
+  await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  await expire(schema, 'east');
+  const next = await openPostgresLedger(access, real);
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 2)))).toBe('ledger/fenced');
+  await next.commit(transaction([record('ours')]));
+  for (const one of [next, whole, ledger]) await one.close();
+});
+
+test('of many processes that want many platforms at the same moment, each platform gets exactly one', async () => {
+  const schema = freshSchema();
+  const processes: SharedLedger[] = [];
+  for (let n = 0; n < 5; n += 1) processes.push(await shared(schema, { actor: `process ${n}` }));
+  const platforms = Array.from({ length: 8 }, (_, n) => `platform-${n}`);
+  const led = await Promise.all(
+    processes.flatMap((ledger) => platforms.map(async (platform) => (await ledger.lead(platform))?.ledger.epoch)),
+  );
+  const epochs = led.filter((epoch) => epoch !== undefined);
+  expect(epochs).toHaveLength(platforms.length);
+  expect(new Set(epochs).size).toBe(platforms.length);
+  expect((await processes[0]?.leaders())?.map(({ platform }) => platform)).toEqual(platforms);
+  for (const ledger of processes) await ledger.close();
+});
+
+test('a lease counts from before its request was sent, and a commit renews it', async () => {
+  const schema = freshSchema();
+  let nowMs = 1_000;
+  const clock: Clock = { ...stillClock, monotonic: () => (nowMs += 10) };
+  const ledger = await shared(schema, { clock, leaseMs: 15_000 });
+  const beforeMs = nowMs;
+  const east = await lead(ledger, 'east');
+  expect(east.validUntilMs()).toBe(beforeMs + 10 + 15_000);
+  const laterMs = (nowMs = 9_000);
+  await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  expect(east.validUntilMs()).toBe(laterMs + 10 + 15_000);
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/conflict');
+  expect(east.validUntilMs(), 'a transaction that was rolled back renews nothing').toBe(laterMs + 10 + 15_000);
+  await ledger.close();
+});
