@@ -16,6 +16,7 @@ import { blocking, blockingPlans } from './blocking.ts';
 import { busyApi } from './busy-api.ts';
 import { coldPlan, growth } from './cold-plan.ts';
 import { daemonFleet, oneFileOfMany } from './daemon-fleet.ts';
+import { dashboard } from './dashboard.ts';
 import { daemonLatency } from './daemon-latency.ts';
 import { type BenchOptions, type Figure, report, writeJson } from './figures.ts';
 import { isolation } from './isolation.ts';
@@ -34,6 +35,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   'daemon-latency': () => daemonLatency(),
   'daemon-fleet': daemonFleet,
   'busy-api': busyApi,
+  dashboard,
   'one-file': oneFileOfMany,
   isolation,
   startup,

@@ -31,7 +31,7 @@ interface FilterProps {
 
 export function FleetFilters({ counts, facets }: FilterProps) {
   return (
-    <section class="filters" aria-label="Filters">
+    <section class="fleet-filters" aria-label="Filters">
       <StateFilter counts={counts} />
       <div class="filter-row">
         <SearchFilter />

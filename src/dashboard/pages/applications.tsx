@@ -193,7 +193,7 @@ function Row({ row }: { readonly row: ApplicationRow }) {
       </td>
       <th scope="row">
         <Link to={applicationAddress(id)}>{id.slice(id.indexOf('/') + 1)}</Link>
-        <span class="under">{scope ?? `${platform}, ${region}, not resolved yet`}</span>
+        <span class="scope">{scope ?? `${platform}, ${region}, not resolved yet`}</span>
         {Object.entries(labels).map(([key, value]) => (
           <LabelButton key={key} text={value === '' ? key : `${key}=${value}`} />
         ))}

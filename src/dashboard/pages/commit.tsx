@@ -33,8 +33,8 @@ function Details({ commit }: { readonly commit: CommitDetails }) {
   const { state, progress, error, problems, waiting, applied, removed, successor } = commit;
   return (
     <>
-      <section class="card verdict" aria-label="Progress">
-        <div class="verdict-line">
+      <section class="card commit-verdict" aria-label="Progress">
+        <div class="commit-verdict-line">
           <StateBadge of={COMMITS[state]} />
           <p class="headline">{commitHeadline(commit)}</p>
         </div>
@@ -102,7 +102,7 @@ function ProgressBar({ progress: { applied, changed } }: Pick<CommitDetails, 'pr
 function Facts({ commit }: { readonly commit: CommitDetails }) {
   const { id, subject, author, committedMs, observedMs, acceptedMs } = commit;
   return (
-    <dl class="facts">
+    <dl class="fact-grid">
       {subject === null ? null : <Fact label="Subject">{subject}</Fact>}
       <Fact label="Commit">
         <Copyable text={id} what="the id of the commit" />
@@ -166,13 +166,16 @@ function WaitingTable({ waiting, all }: WaitingProps) {
                 <Link to={applicationAddress(application)}>{application.slice(application.indexOf('/') + 1)}</Link>
               </th>
               <td data-label="Why">
-                <strong class="blocker">{BLOCKERS[blocker]}</strong> {reason}
-                {untilMs === null ? null : (
-                  <>
-                    {' '}
-                    It continues <Time at={untilMs} />.
-                  </>
-                )}
+                <span>
+                  {BLOCKERS[blocker] === undefined ? null : <strong>{BLOCKERS[blocker]} </strong>}
+                  {reason}
+                  {untilMs === null ? null : (
+                    <>
+                      {' '}
+                      It continues <Time at={untilMs} />.
+                    </>
+                  )}
+                </span>
               </td>
               <td data-label="Since">
                 <Time at={sinceMs} />
@@ -190,18 +193,14 @@ function More({ shown, all }: { readonly shown: number; readonly all: number }) 
   return all > shown ? <footer class="pages">and {(all - shown).toLocaleString('en')} more</footer> : null;
 }
 
-const BLOCKERS: Readonly<Record<CommitDetails['waiting'][number]['blocker'], string>> = {
+/** Words before a reason that does not say by itself what blocks. */
+const BLOCKERS: Readonly<Partial<Record<CommitDetails['waiting'][number]['blocker'], string>>> = {
   approval: 'Approval needed:',
   hold: 'Held:',
   policy: 'Denied by a policy:',
   doubt: 'Write in doubt:',
   failure: 'Failing:',
-  suspended: 'Suspended:',
-  window: 'Sync window:',
-  region: 'Region:',
-  circuit: 'Circuit breaker:',
   'removal-age': 'Removal:',
   install: 'Install:',
   'report-only': 'Only reported:',
-  pass: 'In progress:',
 };

@@ -35,7 +35,7 @@ export function AttentionEntry({ item }: { readonly item: AttentionItem }) {
       <p>{message}</p>
       {problems.length === 0 ? null : <ProblemPlaces problems={problems} />}
       {doubt === undefined ? null : (
-        <dl class="facts">
+        <dl class="fact-grid">
           <div>
             <dt>Request</dt>
             <dd>
