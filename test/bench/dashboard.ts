@@ -20,7 +20,7 @@ import {
   threadsProcessorMs,
 } from './processes.ts';
 
-const SIZES = (process.env['SIZES'] ?? '100,10000').split(',').map(Number);
+const SIZES = [100, 10_000] as const;
 const TEAMS = 20;
 /** Where there is no disk to wait for: the first round writes ten thousand records. */
 const MEMORY = '/dev/shm';
