@@ -36,6 +36,20 @@ export function decidedStatus(status: ApplicationStatus, { suspended }: Standing
   return { ...status, pause: suspended === null ? null : { type: 'suspended', ...suspended } };
 }
 
+/** Entries that are derived before the event loop turns. They take a few milliseconds. */
+const PART_SIZE = 500;
+
+/** Derives the entries that are new. After a round over ten thousand applications these are all, which takes longer than one turn. */
+export async function deriveEntries(standings: readonly Standing[], turn: () => Promise<void>): Promise<void> {
+  let derived = 0;
+  for (const standing of standings) {
+    if (entries.get(standing.status)?.kept === standing.kept) continue;
+    fleetEntry(standing);
+    derived += 1;
+    if (derived % PART_SIZE === 0) await turn();
+  }
+}
+
 function rowOf(seen: ApplicationStatus, kept: Standing['kept']): ApplicationRow {
   const status = decidedStatus(seen, kept);
   const { id, scope, platform, region, labels, resources } = status;

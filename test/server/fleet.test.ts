@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { attentionItems } from '../../src/views/attention.ts';
 import { commitSummaries } from '../../src/views/commits.ts';
 import { fleetPage } from '../../src/server/fleet-list.ts';
+import { deriveEntries } from '../../src/views/fleet.ts';
 import { permissionsOf } from '../../src/server/permissions.ts';
 import { scopedApi } from '../../src/server/scoped-api.ts';
 import { nothingKept } from '../../src/controller/ledger-records.ts';
@@ -340,4 +341,18 @@ test('a caller with some applications sees no trace of others in rows, counts, c
   ]);
   const found = await limited.findCommit('beef');
   expect(JSON.stringify([world.commits, items, found, source])).not.toMatch(/secret|calm|Bo\b/);
+});
+
+test('rows of many applications are derived in parts, and only those that are new', async () => {
+  const standings = Array.from({ length: 1_200 }, (_, at) => application(`app-${at}`)).map((status) => ({
+    id: status.id,
+    status,
+    kept: nothingKept,
+  }));
+  let turns = 0;
+  const turn = async (): Promise<void> => void (turns += 1);
+  await deriveEntries(standings, turn);
+  expect(turns).toBe(2);
+  await deriveEntries(standings, turn);
+  expect(turns).toBe(2);
 });

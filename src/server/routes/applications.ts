@@ -3,6 +3,7 @@ import { type ApplicationRow, fleetMembers } from '../../model/fleet.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { ApplicationDetails, ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
 import { pageSchema, ref } from '../../model/schema-words.ts';
+import { deriveEntries } from '../../views/fleet.ts';
 import { type FleetQuery, fleetPage, SORTS } from '../fleet-list.ts';
 import { pageOf, type PageQuery } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
@@ -102,8 +103,9 @@ export const applicationRoutes = routesOf({
         schema: pageSchema(['ApplicationSummary', 'ApplicationRow'], fleetMembers),
       },
     },
-    handle: ({ query }, { api }) => {
+    handle: async ({ query }, { api, clock }) => {
       const { view, ...asked } = query as FleetQuery & { readonly view: 'summary' | 'row' };
+      await deriveEntries(api.standings(), () => clock.sleep(0));
       const { items, ...page } = fleetPage(api.standings(), asked);
       const rows = items.map(({ row }) => row);
       const summary = ({ id }: ApplicationRow) => summaryOf(api.application(id) as ApplicationDetails);
