@@ -258,7 +258,9 @@ function pauseText(pause: NonNullable<ApplicationSummary['pause']>): string {
 }
 
 /** Returns the summary. It counts applications that a user suspended, and resources suspended by their annotation. */
-function controllerSummary({ controller: { counts }, applications, resources, orphans }: ControllerReport): string {
+function controllerSummary({ controller, applications, resources, orphans }: ControllerReport): string {
+  const { counts, outside } = controller;
+  const faults = outside?.faults ?? 0;
   const suspended = resources.filter(({ mode }) => mode === 'suspend').length;
   const notReady = resources.length - suspended;
   return [
@@ -272,6 +274,7 @@ function controllerSummary({ controller: { counts }, applications, resources, or
     ...(notReady > 0 ? [`${amount(notReady, 'resource')} not ready`] : []),
     ...(suspended > 0 ? [`${amount(suspended, 'resource')} suspended by annotation`] : []),
     ...(orphans.length > 0 ? [`${amount(orphans.length, 'resource')} orphaned`] : []),
+    ...(faults > 0 ? [`${amount(faults, 'fault')} outside your scope`] : []),
   ].join(', ');
 }
 

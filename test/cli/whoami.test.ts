@@ -68,3 +68,12 @@ test('a command without the role says which role it needs, and what to do', asyn
   expect(sync.err).toContain('Use a token or a user with the role operate, operator or admin');
   expect(sync.err).toContain('spec.server.roles of Settings');
 });
+
+test('the status of a limited caller counts the faults of others, and does not name them', async () => {
+  const at = await serving();
+  const env = { PORTOLAN_SERVER: at.url, PORTOLAN_SERVER_TOKEN: LIMITED };
+  const { out } = await runHere(['status'], { env });
+  expect(out).toContain('Application/shop');
+  expect(out).not.toContain('blog');
+  expect(out).toContain(', 1 fault outside your scope\n');
+});

@@ -160,6 +160,12 @@ test('no answer shows a limited caller anything of another team, whatever is wro
 
 test('the history of a limited caller has all rows of the own applications, page by page, and no others', async () => {
   const at = await scene();
+  // Rows of both teams in turn.
+  for (let time = 0; time < 3; time += 1)
+    for (const id of ['Application/shop', 'Application/canary-app', 'Application/canary-ghost'] as const) {
+      await at.world.controller.api.suspend(id, 'a test', 'a test');
+      await at.world.controller.api.resume(id, 'a test');
+    }
   const all = (await at.at.ask('/api/v1/history?limit=1000', { role: 'admin' })).body as { items: { scope: string }[] };
   const own = all.items.filter(({ scope }) => scope.startsWith('default/team-a/'));
   expect(own.length).toBeGreaterThan(3);

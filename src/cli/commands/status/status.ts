@@ -89,7 +89,7 @@ async function statusOfServer(
     const notReady = (await Array.fromAsync(
       server.list('resources', { condition: 'Ready!=True' }),
     )) as ResourceStatus[];
-    const resources = notReady.filter(({ application }) => ids.has(application));
+    const resources = filters === undefined ? notReady : notReady.filter(({ application }) => ids.has(application));
     // A server of an older version has no such list. Orphans belong to no application, so no filter matches them.
     const isAsked = controller.orphans > 0 && filters === undefined;
     const orphans = (isAsked ? await Array.fromAsync(server.list('orphans')) : []) as OrphanStatus[];
