@@ -67,7 +67,7 @@ test('question 7: how is the application doing, before and after the last change
   await rowOf('Drift').filter({ hasText: 'ports[8080].alias' }).waitFor();
   await rowOf('Corrected').waitFor();
   await marks
-    .getByRole('link', { name: commit.slice(0, 12) })
+    .getByRole('link', { name: new RegExp(commit.slice(0, 12)) })
     .first()
     .waitFor();
   expect(await axeViolations(page)).toEqual([]);

@@ -1,8 +1,8 @@
 import type { MonitoringMark } from '../../model/monitoring.ts';
-import { commitOf, SHORT_LENGTH } from '../../model/revision.ts';
 import { Badge, type Tone } from '../parts/badge.tsx';
 import type { IconName } from '../parts/icon.tsx';
 import { applicationAddress, Link } from '../parts/link.tsx';
+import { Revision } from '../parts/revision.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 
@@ -57,7 +57,6 @@ export function MarkList({ name, marks, isComplete }: MarkListProps) {
 
 function Mark({ mark: { atMs, type, resource, revision, message } }: { readonly mark: MonitoringMark }) {
   const [tone, icon, word] = TYPES[type];
-  const commit = commitOf(revision);
   return (
     <tr>
       <td>
@@ -72,13 +71,7 @@ function Mark({ mark: { atMs, type, resource, revision, message } }: { readonly 
         {resource === null ? null : <strong>{resource} </strong>}
         {message}
       </td>
-      <td>
-        {commit === undefined ? null : (
-          <Link to={`/commits/${commit}`} title={commit}>
-            <code>{commit.slice(0, SHORT_LENGTH)}</code>
-          </Link>
-        )}
-      </td>
+      <td>{revision === null ? null : <Revision revision={revision} />}</td>
     </tr>
   );
 }

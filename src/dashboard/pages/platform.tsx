@@ -2,7 +2,6 @@ import './platform.css';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatDuration } from '../../model/duration.ts';
 import type { PlatformStatus, RegionDetails, SideFault } from '../../model/platform-status.ts';
-import { commitOf, shortRevision } from '../../model/revision.ts';
 import { formatValue } from '../../model/units.ts';
 import { read } from '../api.ts';
 import { nowMs, tick } from '../clock.ts';
@@ -14,6 +13,7 @@ import { Link } from '../parts/link.tsx';
 import { Message } from '../parts/revision.tsx';
 import { PageFrame } from '../parts/page.tsx';
 import { WithData } from '../parts/states.tsx';
+import { Revision } from '../parts/revision.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import { Facts } from './facts.tsx';
@@ -179,17 +179,6 @@ function SourceCard({ source }: Pick<PlatformStatus, 'source'>) {
         ['Resources', resources.toLocaleString('en')],
       ]}
     />
-  );
-}
-
-/** A revision in short, which leads to its commit. */
-function Revision({ revision }: { readonly revision: string }) {
-  const commit = commitOf(revision);
-  if (commit === undefined) return <code>{revision}</code>;
-  return (
-    <Link to={`/commits/${commit}`} title={revision}>
-      <code>{shortRevision(revision)}</code>
-    </Link>
   );
 }
 

@@ -89,6 +89,14 @@ const STEPS: readonly Step[] = [
     inject(activity, state, 'region', undefined);
     activity.say(`region ${FAILING_REGION} works again`);
   },
+  async (activity, state) => {
+    // Until then, the refused plan of the round before waits for an approval.
+    if (state.round === 0) return;
+    await change(activity, state, 'shop', 'Eve Fox', 'Restore the old domains of the shop', (variant) => ({
+      ...variant,
+      domains: firstVariant('shop').domains,
+    }));
+  },
   (activity, state) =>
     change(activity, state, 'shop', 'Eve Fox', 'Remove the old domains of the shop', ({ domains, ...variant }) => ({
       ...variant,
@@ -101,10 +109,6 @@ const STEPS: readonly Step[] = [
   async (activity, state) => {
     inject(activity, state, 'slow', undefined);
     activity.say('the platform is fast again');
-    await change(activity, state, 'shop', 'Eve Fox', 'Restore the old domains of the shop', (variant) => ({
-      ...variant,
-      domains: firstVariant('shop').domains,
-    }));
   },
 ];
 
