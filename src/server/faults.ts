@@ -34,7 +34,7 @@ function regionFault({ platform, region, state, message }: RegionDetails): reado
           side: 'platform',
           severity: 'warning',
           part,
-          message: `${message}, so nothing is changed in it.`,
+          message: `${message.charAt(0).toUpperCase()}${message.slice(1)}, so nothing is changed in it.`,
           remedy:
             'Portolan resumes when the platform enables the region. Ask the team of the platform if it takes long.',
         },

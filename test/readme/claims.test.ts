@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { LISTEN_DEFAULT } from '../../src/configuration/settings/server-spec.ts';
@@ -28,6 +28,16 @@ test('the numbers of the README are the defaults of the program', () => {
     `at most ${prune.dailyObjects} objects or ${percent(prune.dailyShare)} on one platform`,
   ];
   expect(claims.filter((claim) => !readme.includes(claim))).toEqual([]);
+});
+
+test('the README names no script that does not exist, and its picture is small', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { scripts: object };
+  const names = [...readme.matchAll(/\bnpm run (?:-s )?([a-z:]+)/g)].map(([, name = '']) => name);
+  expect(names).toContain('dashboard');
+  expect(names.filter((name) => !(name in scripts))).toEqual([]);
+  for (const [, path = ''] of readme.matchAll(/!\[[^\]]+\]\(([^)]+)\)/g))
+    expect(statSync(join(root, path)).size, path).toBeLessThan(100_000);
 });
 
 test('the table of exit codes has every code and no other', () => {

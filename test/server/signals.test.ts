@@ -231,7 +231,7 @@ test.for([
     },
     [
       'error platform default/region-1: Region region-1 is paused (circuit breaker open): 5 failures in a row.',
-      'warning platform default/region-1: region region-1 is under maintenance, so nothing is changed in it.',
+      'warning platform default/region-1: Region region-1 is under maintenance, so nothing is changed in it.',
     ],
   ],
   [

@@ -5,6 +5,7 @@ import { nowMs } from '../clock.ts';
 import { LazyChart } from '../charts/lazy-chart.tsx';
 import type { ChartSeries, Span } from '../charts/model.ts';
 import { Swatch } from '../charts/swatch.tsx';
+import { clockText } from '../charts/time-axis.ts';
 import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import { setQuery } from '../router.ts';
@@ -73,6 +74,7 @@ function Panel({ item, unit, series, times, shown, requested }: PanelProps) {
       <figcaption>
         <h2>{item}</h2>
         {unit === 'plain' ? null : <span class="panel-unit">{UNIT_WORDS[unit]}</span>}
+        <span class="panel-at">{at === undefined ? 'last values' : `values at ${clockText(times[at] ?? 0)}`}</span>
       </figcaption>
       <LazyChart
         label={item}
@@ -91,7 +93,7 @@ function Panel({ item, unit, series, times, shown, requested }: PanelProps) {
           <thead>
             <tr>
               <th>Component</th>
-              <th class="number">{at === undefined ? 'Last' : 'At the cursor'}</th>
+              <th class="number">Value</th>
               <th class="number">Min</th>
               <th class="number">Max</th>
               {changeMs === undefined ? null : (

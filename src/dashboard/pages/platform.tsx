@@ -4,6 +4,7 @@ import { formatDuration } from '../../model/duration.ts';
 import type { PlatformStatus, RegionDetails, SideFault } from '../../model/platform-status.ts';
 import { formatValue } from '../../model/units.ts';
 import { read } from '../api.ts';
+import { basePath } from '../base.ts';
 import { nowMs, tick } from '../clock.ts';
 import { useData } from '../data.ts';
 import { Badge } from '../parts/badge.tsx';
@@ -76,7 +77,7 @@ function Verdict({ faults }: Pick<PlatformStatus, 'faults'>) {
             ) : (
               <ul>
                 {its.map(({ part, message, remedy, severity }) => (
-                  <li key={`${part} ${message}`}>
+                  <li key={`${part} ${message}`} class={severity}>
                     <Icon name={severity === 'error' ? 'cross' : 'alert'} />
                     <div>
                       <p>
@@ -106,7 +107,10 @@ function Regions({ regions }: { readonly regions: readonly RegionDetails[] }) {
     <section class="card" aria-labelledby="regions">
       <header>
         <h2 id="regions">Regions</h2>
-        <Copyable text="portolan regions" what="the command that lists all regions" />
+        <Copyable
+          text={`portolan regions --server ${location.origin}${basePath.replace(/\/$/, '')}`}
+          what="the command that shows this page on a terminal"
+        />
       </header>
       {regions.length === 0 ? (
         <p class="card-text">No application of the source has a region.</p>
