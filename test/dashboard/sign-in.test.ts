@@ -224,3 +224,23 @@ describe('with OpenID Connect', () => {
     await page.waitForURL(`${world.url}/`);
   });
 });
+
+// The last test: it uses up the sign-ins of this address.
+test('after too many failures, the page says when to retry, and a program with a token still gets in', async () => {
+  const page = await visit(world.url, '/sign-in', { as: null, expects: REFUSED });
+  const headers = { origin: world.url, 'sec-fetch-site': 'same-origin' };
+  const alert = page.getByRole('alert');
+  // One sign-in becomes possible every few seconds, so the page tries until it is one too many.
+  const attempt = async (): Promise<string> => {
+    const data = { token: 'wrong' };
+    for (let at = 0; at < 12; at += 1) await page.context().request.post('/api/v1/session', { headers, data });
+    const answered = page.waitForResponse('**/api/v1/session');
+    await page.getByLabel('Token').fill('wrong-wrong-wrong-wrong');
+    await page.keyboard.press('Enter');
+    await answered;
+    return (await alert.textContent()) ?? '';
+  };
+  await expect.poll(attempt).toContain('Too many sign-ins failed');
+  await page.getByText(/Retry in \d+ s\./).waitFor();
+  expect((await world.api<{ phase: string }>('/api/v1/status')).phase).toBe('running');
+});
