@@ -193,7 +193,7 @@ function LedgerCard({ ledger }: Pick<PlatformStatus, 'ledger'>) {
       title="Ledger"
       badge={isReadable ? <Badge tone="good">Readable</Badge> : <Badge tone="bad">Unreadable</Badge>}
       facts={[
-        ['File', location],
+        ['Location', location],
         ['Size', bytes === null ? 'not a file' : formatValue(bytes, 'bytes')],
         ['Last write', lastWriteMs === null ? 'unknown' : <Time at={lastWriteMs} />],
         ['Epoch', epoch],
