@@ -1,6 +1,7 @@
 import { batch, computed, signal } from '@preact/signals';
 import { type PageMatch, pageAt } from '../server/pages.ts';
 import { inBase, outOfBase } from './base.ts';
+import { after } from './clock.ts';
 
 /** The address of the page. It holds everything that decides what is shown, so that a copied address shows the same. */
 
@@ -25,12 +26,24 @@ export const query = computed(() => new URLSearchParams(place.value.search));
 /** Counts navigations to another path: the focus then moves to the new page. */
 export const arrivals = signal(0);
 
+/** How far each entry of the history was scrolled. A browser restores that before the data of the page is there, so in vain. */
+const scrolled = new Map<number, number>();
+let entry = entryOfBrowser();
+
+function entryOfBrowser(): number {
+  const state = history.state as { readonly entry?: number } | null;
+  return state?.entry ?? 0;
+}
+
 /** Goes to an address of the dashboard: `/applications?q=shop`. @param replace leaves no entry in the history of the browser. */
 export function navigate(address: string, { replace = false } = {}): void {
   const url = inBase(address);
-  if (replace) history.replaceState(null, '', url);
-  else history.pushState(null, '', url);
-  arrive();
+  if (replace) history.replaceState({ entry }, '', url);
+  else {
+    entry += 1;
+    history.pushState({ entry }, '', url);
+  }
+  if (arrive()) scrollTo(0, 0);
 }
 
 /**
@@ -51,19 +64,41 @@ export function setQuery(
   navigate(place.value.path + (text === '' ? '' : `?${text}`), { replace: !isStep });
 }
 
-function arrive(): void {
+/** Takes over the address of the browser. @returns whether it is another page. */
+function arrive(): boolean {
   const next = placeOfBrowser();
   const isOther = next.path !== place.value.path;
   batch(() => {
     place.value = next;
     if (isOther) arrivals.value += 1;
   });
-  if (isOther) scrollTo(0, 0);
+  return isOther;
+}
+
+const RESTORE_EVERY_MS = 50;
+const RESTORE_ATTEMPTS = 40;
+
+/** Goes back or forward in the history, to where the page was scrolled. */
+function revisit(): void {
+  entry = entryOfBrowser();
+  const top = scrolled.get(entry) ?? 0;
+  if (!arrive()) return;
+  const destination = entry;
+  const attempt = (left: number): void => {
+    if (entry !== destination) return;
+    // The page becomes long enough when its data has arrived.
+    const isThere = document.documentElement.scrollHeight >= top + innerHeight;
+    if (isThere || left === 0) scrollTo(0, top);
+    else after(RESTORE_EVERY_MS, () => attempt(left - 1));
+  };
+  attempt(RESTORE_ATTEMPTS);
 }
 
 /** Makes links inside the dashboard navigate without a reload. Other links, and clicks with a key, stay with the browser. */
 export function startRouter(): void {
-  addEventListener('popstate', arrive);
+  history.scrollRestoration = 'manual';
+  addEventListener('popstate', revisit);
+  addEventListener('scroll', () => scrolled.set(entry, scrollY), { passive: true });
   document.addEventListener('click', (event) => {
     if (event.defaultPrevented || event.button !== 0) return;
     if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;

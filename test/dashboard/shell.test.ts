@@ -36,6 +36,23 @@ test('a first look: the overview, and the way to the other pages', async () => {
   expect(await page.title()).toBe('Overview · Portolan');
 });
 
+test('the way back leads to where the page was scrolled', async () => {
+  const page = await visit(world.url, '/activity', { context: { viewport: { width: 360, height: 300 } } });
+  await settled(page);
+  const link = page.getByRole('listitem').filter({ hasText: 'source.accepted' }).getByRole('link').first();
+  await link.scrollIntoViewIfNeeded();
+  const scrollY = () => page.evaluate<number>('Math.round(scrollY)');
+  const before = await scrollY();
+  expect(before).toBeGreaterThan(100);
+  await link.click();
+  await page.waitForURL('**/commits/**');
+  await settled(page);
+  expect(await scrollY()).toBe(0);
+  await page.goBack();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  await expect.poll(scrollY).toBe(before);
+});
+
 test('without a mouse: skip link, navigation, search, keys and a dialog that returns the focus', async () => {
   const page = await visit(world.url, '/');
   await settled(page);
