@@ -61,8 +61,16 @@ export function startLive(): void {
   channel.addEventListener('message', ({ data }: MessageEvent<Message>) => receive(data));
   channel.postMessage({ type: 'hello' } satisfies Message);
   addEventListener('online', retry);
-  if ('locks' in navigator) void navigator.locks.request(NAME, holdStream);
-  else void holdStream();
+  void holdStreams();
+}
+
+/** Waits for a session, and for the tab that holds the stream to go; then holds it until the session ends, and so on. */
+async function holdStreams(): Promise<never> {
+  for (;;) {
+    await untilSignedIn();
+    if ('locks' in navigator) await navigator.locks.request(NAME, holdStream);
+    else await holdStream();
+  }
 }
 
 /** Continues after this position, unless an event was received already. */
@@ -88,10 +96,9 @@ function receive(message: Message): void {
       position = message.position;
       for (const listener of listeners) listener(message.event);
       return;
-    case 'connection': {
+    case 'connection':
       connection.value = message.connection;
       return;
-    }
     case 'gap':
       gaps.value += 1;
       return;
@@ -104,12 +111,11 @@ function receive(message: Message): void {
   }
 }
 
-/** Holds the stream of this browser for as long as the tab lives. */
-async function holdStream(): Promise<never> {
+/** Holds the stream of this browser until the session ends. Another tab may then sign in, and needs the stream. */
+async function holdStream(): Promise<void> {
   isHolder = true;
   let backoffMs = BACKOFF_FIRST_MS;
-  for (;;) {
-    await untilSignedIn();
+  while (access.value === 'signed-in') {
     const startedMs = nowMs();
     let problem: Problem | undefined;
     try {
@@ -129,9 +135,10 @@ async function holdStream(): Promise<never> {
       backoffMs = BACKOFF_FIRST_MS;
       woken.abort();
     };
-    await sleep(waitMs, woken.signal);
+    if (access.value === 'signed-in') await sleep(waitMs, woken.signal);
     retryNow = undefined;
   }
+  isHolder = false;
 }
 
 function jitter(): number {

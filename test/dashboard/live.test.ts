@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { settled, visit } from './browsing.ts';
 import { openLine } from './line.ts';
-import { openWorld, type World } from './world.ts';
+import { openWorld, TOKENS, type World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
@@ -156,6 +156,26 @@ test('the tabs of a browser share one stream, and another tab continues it', asy
   expect(streams.length).toBe(2);
 });
 
+test('a tab whose session has ended leaves the stream to one that signs in', async () => {
+  const line = await openLine(world.url);
+  const first = await visit(line.url, '/activity', { expects: LOST });
+  await settled(first);
+  await live(first).waitFor();
+  const second = await first.context().newPage();
+  await second.goto('/activity');
+  await settled(second);
+  await line.cut();
+  await first.context().clearCookies();
+  await line.mend();
+  await first.getByText('Your session has ended').waitFor();
+  await second.getByText('Your session has ended').waitFor();
+  await second.getByLabel('Token').fill(TOKENS.admin);
+  await second.getByRole('button', { name: /^Sign in/ }).click();
+  await live(second).waitFor();
+  await makeEvent('after the second sign-in');
+  await second.getByText('after the second sign-in').waitFor();
+});
+
 test('a controller restart under an open page: the page says so, and shows the new state after the sign-in', async () => {
   const page = await visit(world.url, '/activity', { expects: LOST });
   await settled(page);
@@ -167,7 +187,7 @@ test('a controller restart under an open page: the page says so, and shows the n
   await page.getByText('controller.started').waitFor();
   await world.start();
   await page.getByRole('button', { name: 'Retry now' }).click();
-  await page.getByLabel('Token').fill('admin-admin-admin-admin-1');
+  await page.getByLabel('Token').fill(TOKENS.admin);
   await page.getByRole('button', { name: /^Sign in/ }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
   expect(new URL(page.url()).pathname).toBe('/activity');
