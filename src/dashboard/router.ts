@@ -26,7 +26,7 @@ export const query = computed(() => new URLSearchParams(place.value.search));
 /** Counts navigations to another path: the focus then moves to the new page. */
 export const arrivals = signal(0);
 
-/** How far each entry of the history was scrolled. A browser restores that before the data of the page is there, so in vain. */
+/** Holds the scroll position of each entry of the history. A browser restores it too early, before the data of the page is there. */
 const scrolled = new Map<number, number>();
 let entry = entryOfBrowser();
 
