@@ -10,6 +10,7 @@ const GROUPS: readonly (readonly [name: string, entries: readonly string[]])[] =
   ['start', ['src/cli/program.ts', 'src/runtime/clock.ts', 'src/runtime/random.ts']],
   ['manifest', ['src/cli/session/configuration.ts', 'src/manifest/load.ts']],
   ['pass', ['src/cli/commands/plan.ts']],
+  ['ledger', ['src/ledger/sqlite.ts']],
 ];
 
 /** The groups for `codeSplitting`, those that take first first; what is in none is split as the bundler likes. */
