@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import { createRedaction, redacting } from '../../src/cli/session/redaction.ts';
+import { createRedaction, maskInlinePasswords, redacting } from '../../src/cli/session/redaction.ts';
 import { openSecret } from '../../src/cli/session/secrets.ts';
 import type { Output, Terminal } from '../../src/cli/terminal/terminal.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -165,4 +165,26 @@ test('a file that is not there is named with what it was for', () => {
   expect(() => openSecret({ file: '/nowhere/token' }, 'Store/main spec.accessKey', around)).toThrow(
     /the secret of Store\/main spec\.accessKey/,
   );
+});
+
+test.for([
+  ['postgres://ann:pass-word@db/fleet', 'postgres://ann:[secret]@db/fleet'],
+  ['postgresql://ann:pass-word@db/fleet', 'postgresql://ann:[secret]@db/fleet'],
+  ['--ledger=postgres://ann:pass-word@db/fleet', '--ledger=postgres://ann:[secret]@db/fleet'],
+  ['-l=postgres://:pass-word@db/fleet', '-l=postgres://:[secret]@db/fleet'],
+  ['postgres://ann:pass@word:1@db/fleet', 'postgres://ann:[secret]@db/fleet'],
+  ['postgres://ann@db/fleet?password=pass-word', 'postgres://ann@db/fleet?password=[secret]'],
+  [
+    '--ledger=postgresql://ann@db/fleet?a=b&password=pass-word&c=d',
+    '--ledger=postgresql://ann@db/fleet?a=b&password=[secret]&c=d',
+  ],
+  ['postgres://ann@db:pass-word/fleet', 'postgres://ann@db:pass-word/fleet'],
+  ['postgres://ann@db/fleet?nopassword=pass-word', 'postgres://ann@db/fleet?nopassword=pass-word'],
+  ['postgres://ann/x:pass-word@db/fleet', 'postgres://ann/x:pass-word@db/fleet'],
+  ['see postgres://ann:pass-word@db/fleet', 'see postgres://ann:pass-word@db/fleet'],
+  ['see postgres://ann@db/fleet?password=pass-word', 'see postgres://ann@db/fleet?password=pass-word'],
+] as const)('a word of the command line: %s', ([word, shown]) => {
+  const redaction = createRedaction();
+  maskInlinePasswords(['plan', word], redaction);
+  expect(redaction.redact(word)).toBe(shown);
 });
