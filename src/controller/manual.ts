@@ -215,7 +215,7 @@ function doubtOf({ options: { clock } }: Core, intent: Intent, evidence: string 
     idempotence,
     sentMs: createdMs,
     answer: message === undefined ? null : answerText({ ...answer, message }),
-    settles: {
+    settleWindow: {
       state: left.type,
       atMs: left.type === 'until' ? left.untilMs : left.type === 'over' ? settleMs : null,
     },

@@ -8,11 +8,15 @@ import type {
 } from '../model/fleet.ts';
 import type { AttentionKind } from '../model/fleet-words.ts';
 import type { MonitoringHistory } from '../model/monitoring.ts';
+import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { HistoryRow } from '../model/owned.ts';
 import type { Page } from '../model/page.ts';
 import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
+import type { PlanDocument } from '../model/plan-document.ts';
+import type { ResourceDetails } from '../model/resource-details.ts';
 import type { Whoami } from '../server/routes/whoami.ts';
 import type { PlatformStatus } from '../model/platform-status.ts';
-import type { ControllerEvent, ControllerStatus } from '../model/status.ts';
+import type { ApplicationDetails, ControllerEvent, ControllerStatus } from '../model/status.ts';
 
 /** Rows of applications, with `view=row`. */
 export interface FleetAnswer extends Page<ApplicationRow> {
@@ -28,6 +32,12 @@ export interface AttentionAnswer extends Page<AttentionItem> {
 
 /** Answers of the API by path, with the types that the server declares. A page adds the paths that it reads. */
 export interface Answers {
+  '/api/v1/history': Page<HistoryRow>;
+  '/api/v1/applications/{name}': ApplicationDetails;
+  '/api/v1/applications/{name}/plan': PlanDocument;
+  '/api/v1/applications/{name}/doubts': Page<Doubt>;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}': ResourceDetails;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}/adoption': PlanDocument;
   '/api/v1/status': ControllerStatus;
   '/api/v1/sign-in': SignInWays;
   '/api/v1/whoami': Whoami;
@@ -42,6 +52,15 @@ export interface Answers {
 
 /** Answers to commands by path. */
 export interface Commands {
+  '/api/v1/applications/{name}/sync': unknown;
+  '/api/v1/applications/{name}/suspend': ApplicationDetails;
+  '/api/v1/applications/{name}/resume': ApplicationDetails;
+  '/api/v1/applications/{name}/approve': ApplicationDetails;
+  '/api/v1/applications/{name}/intents/{intent}/resolve': Resolved;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}/retry': Retried;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}/forget': Forgotten;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}/identify': Adopted;
+  '/api/v1/applications/{name}/resources/{kind}/{resource}/adopt': ApplicationDetails;
   '/api/v1/session': unknown;
   '/api/v1/session/oidc': SignInStarted;
   '/api/v1/session/end': SessionEnded;

@@ -4,7 +4,7 @@ import * as s from './schema-words.ts';
 
 /** Requests in doubt, and what people decide about the ledger: types, and the JSON Schemas of the API. */
 
-const settlesSchema = s.objectOf(
+const settleWindowSchema = s.objectOf(
   'The settle window of a request in doubt. Before its end, an observation proves nothing.',
   {
     // `restarted`: the window begins when the application is observed next.
@@ -25,7 +25,7 @@ const doubtSchema = s.objectOf('A request whose outcome is not known.', {
   sentMs: s.time,
   // The answer of the platform, in words; null: none was recorded.
   answer: s.nullable(s.text),
-  settles: settlesSchema,
+  settleWindow: settleWindowSchema,
   // Why observation cannot decide; null: it has not tried yet.
   evidence: s.nullable(s.text),
 });

@@ -73,6 +73,10 @@ export async function* historyEntries(
     if (intent !== null && row.event !== 'intent') {
       // The newest row of an intent has its state.
       if (!outcomes.has(intent)) outcomes.set(intent, textOf(detail['decision']) ?? row.event);
+      if (row.event !== 'resolved') continue;
+      // A person decided: that is an entry of its own.
+      if (open === undefined) yield decisionOf(row);
+      else beside.push(decisionOf(row));
       continue;
     }
     if (intent === null) {
@@ -94,6 +98,37 @@ export async function* historyEntries(
   }
   if (open !== undefined) yield open;
   yield* beside;
+}
+
+/** Returns a text that identifies an entry among those of its application. */
+export function idOfEntry(entry: HistoryEntry): string {
+  switch (entry.type) {
+    case 'run':
+      return `run-${entry.run ?? entry.atMs}`;
+    case 'drift':
+      return `${entry.isCorrected ? 'corrected' : 'drift'}-${entry.atMs}-${entry.resource}`;
+    case 'approval':
+      return `approval-${entry.atMs}`;
+    case 'event':
+      return `${entry.event}-${entry.atMs}`;
+  }
+}
+
+/** Returns the entries about a part of a resource, such as `ports[8080]`; all of them without one. */
+export function ofPart(entries: readonly HistoryEntry[], part: string | undefined): readonly HistoryEntry[] {
+  if (part === undefined) return entries;
+  const isOf = (changes: readonly FieldChange[] | null): boolean =>
+    changes === null || changes.some(({ path }) => path.startsWith(part));
+  return entries.flatMap((entry): readonly HistoryEntry[] => {
+    if (entry.type === 'drift') return isOf(entry.changes) ? [entry] : [];
+    if (entry.type !== 'run') return [entry];
+    const changes = entry.changes.filter((change) => isOf(change.changes));
+    return changes.length === 0 ? [] : [{ ...entry, changes }];
+  });
+}
+
+function decisionOf({ atMs, event, actor, detail }: HistoryRow): HistoryEntry {
+  return { type: 'event', atMs, event, actor, detail };
 }
 
 /** Returns the application that a history row names; null when it names none. */

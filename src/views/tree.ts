@@ -1,4 +1,4 @@
-import { kindName } from '../model/ids.ts';
+import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ShownLine } from '../model/shown.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { ApplicationView, Remedy, ResourceView, ViewState } from './model.ts';
@@ -17,6 +17,12 @@ export interface TreeNode {
   readonly reason: string;
   /** The time at which a controller last observed the application; null: not yet. Absent: this process observed it now. */
   readonly observedMs?: EpochMs | null;
+  /** Unique in the tree. */
+  readonly key: string;
+  /** The resource that gives the line its state. Absent: there is no manifest. */
+  readonly resource?: ResourceId;
+  /** Part of the resource: `ports[8080]`. */
+  readonly part?: string;
   readonly children: readonly TreeNode[];
 }
 
@@ -44,10 +50,13 @@ export function treeOf({ id, scope, state, reason, resources, lines, observedMs 
       name: line.name,
       facts: line.facts,
       ...stateOfLine(line, line.resource === undefined ? undefined : views.get(line.resource)),
+      key: line.key,
+      ...(line.resource === undefined ? {} : { resource: line.resource }),
+      ...(line.part === undefined ? {} : { part: line.part }),
       children: nodesBelow(line.key),
     }));
   const observed = observedMs === undefined ? {} : { observedMs };
-  return { type: 'application', name: id, facts: scope, state, reason, ...observed, children: nodesBelow('') };
+  return { type: 'application', name: id, facts: scope, state, reason, ...observed, key: id, children: nodesBelow('') };
 }
 
 /** Returns one line for each resource that no other line shows. */

@@ -27,7 +27,7 @@ async function inDoubt(reaches: boolean): Promise<{ readonly world: DaemonWorld;
   await world.until(() => world.eventsOf('action.in-doubt').length > 0, 'in doubt');
   const [doubt] = await world.controller.api.doubts(SHOP);
   if (doubt === undefined) throw new Error('nothing is in doubt');
-  expect(doubt).toMatchObject({ resource: RULE, evidence: null, settles: { state: 'until' }, answer: /502/ });
+  expect(doubt).toMatchObject({ resource: RULE, evidence: null, settleWindow: { state: 'until' }, answer: /502/ });
   return { world, intent: doubt.id };
 }
 

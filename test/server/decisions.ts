@@ -36,7 +36,7 @@ function doubt(id: string): Doubt {
     idempotence: 'duplicate-rejecting',
     sentMs: NOW,
     answer: null,
-    settles: { state: 'over', atMs: NOW },
+    settleWindow: { state: 'over', atMs: NOW },
     evidence: 'no port 8080, twice',
   };
 }

@@ -1,3 +1,4 @@
+import { STATE_TEXTS } from '../../../views/words.ts';
 import { compareText, safeLine } from '../../../model/text.ts';
 import type { EpochMs } from '../../../model/time.ts';
 import type { Remedy, ViewState } from '../../../views/model.ts';
@@ -17,20 +18,20 @@ export interface StateFace {
 }
 
 export const FACES: Readonly<Record<ViewState, StateFace>> = {
-  'in-sync': { mark: 'good', words: 'in sync' },
-  unhealthy: { mark: 'bad', words: 'not healthy' },
-  drifted: { mark: 'change', words: 'drifted' },
-  'to-change': { mark: 'change', words: 'out of sync' },
-  failing: { mark: 'bad', words: 'failing' },
-  held: { mark: 'held', words: 'held' },
-  'not-ours': { mark: 'held', words: 'unmanaged' },
-  waiting: { mark: 'waiting', words: 'waiting' },
-  suspended: { mark: 'suspended', words: 'suspended' },
-  reported: { mark: 'reported', words: 'only reported' },
-  unknown: { mark: 'unknown', words: 'not compared' },
-  withdrawn: { mark: 'change', words: 'removed from git' },
-  orphaned: { mark: 'held', words: 'orphaned' },
-  'not-in-manifests': { mark: 'foreign', words: 'not in the manifests' },
+  'in-sync': { mark: 'good', words: STATE_TEXTS['in-sync'] },
+  unhealthy: { mark: 'bad', words: STATE_TEXTS.unhealthy },
+  drifted: { mark: 'change', words: STATE_TEXTS.drifted },
+  'to-change': { mark: 'change', words: STATE_TEXTS['to-change'] },
+  failing: { mark: 'bad', words: STATE_TEXTS.failing },
+  held: { mark: 'held', words: STATE_TEXTS.held },
+  'not-ours': { mark: 'held', words: STATE_TEXTS['not-ours'] },
+  waiting: { mark: 'waiting', words: STATE_TEXTS.waiting },
+  suspended: { mark: 'suspended', words: STATE_TEXTS.suspended },
+  reported: { mark: 'reported', words: STATE_TEXTS.reported },
+  unknown: { mark: 'unknown', words: STATE_TEXTS.unknown },
+  withdrawn: { mark: 'change', words: STATE_TEXTS.withdrawn },
+  orphaned: { mark: 'held', words: STATE_TEXTS.orphaned },
+  'not-in-manifests': { mark: 'foreign', words: STATE_TEXTS['not-in-manifests'] },
 };
 
 /** Describes the output: a terminal gets marks, colours, ages and lines that fit; a pipe gets everything. */

@@ -1,0 +1,61 @@
+import type { ApplicationDetails, ResourceStatus } from '../../../model/status.ts';
+import { resourceState } from '../../../views/answered.ts';
+import { Link } from '../../parts/link.tsx';
+import { StateBadge } from '../../parts/state.tsx';
+import { Conditions } from './conditions.tsx';
+import { resourceAddress } from './data.ts';
+import { Doubts } from './doubts.tsx';
+import type { Shown } from './head.tsx';
+
+/** Beside the tree while nothing is selected: what is not in sync, and why. */
+export function Summary(shown: Shown) {
+  const { name, details } = shown;
+  const open = details.resources.filter((resource) => resourceState(resource) !== 'in-sync');
+  return (
+    <aside class="card panel" aria-label="Summary">
+      <header>
+        <h2>
+          {open.length === 0 ? 'Everything is in sync' : `${open.length} of ${details.resources.length} not in sync`}
+        </h2>
+      </header>
+      <div class="panel-body">
+        {open.length === 0 ? null : (
+          <ul class="open-resources">
+            {open.map((resource) => (
+              <li key={resource.id}>
+                <Link to={resourceAddress(name, resource.id)}>{resource.id}</Link>{' '}
+                <StateBadge state={resourceState(resource)} />
+                <p class="soft">{whyOf(resource)}</p>
+              </li>
+            ))}
+          </ul>
+        )}
+        <Doubts shown={shown} />
+        <section>
+          <h3>Conditions</h3>
+          <Conditions conditions={details.conditions} />
+        </section>
+        <ManifestOf details={details} />
+      </div>
+    </aside>
+  );
+}
+
+function whyOf({ holds, conditions }: ResourceStatus): string {
+  return holds[0]?.message ?? conditions.find(({ type }) => type === 'Ready')?.message ?? '';
+}
+
+function ManifestOf({ details: { sources } }: { readonly details: ApplicationDetails }) {
+  const [source] = sources;
+  if (source === undefined) return null;
+  return (
+    <section>
+      <h3>Manifest</h3>
+      <p>
+        <code>
+          {source.file}:{source.line}:{source.column}
+        </code>
+      </p>
+    </section>
+  );
+}
