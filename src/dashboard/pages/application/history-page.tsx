@@ -20,7 +20,7 @@ interface Loaded {
 }
 
 /** `/applications/:name/history`: past changes, newest first; of one resource with `?resource=`. */
-export function ApplicationHistory({ name = '' }: { readonly name?: string }) {
+export function ApplicationHistory({ name = '' }: Readonly<Record<string, string>>) {
   const resource = query.value.get('resource') ?? undefined;
   const part = query.value.get('part') ?? undefined;
   return (

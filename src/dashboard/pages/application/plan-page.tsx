@@ -15,7 +15,7 @@ import { Changes, HoldText, PlannedActions } from './plan-parts.tsx';
 import { Revision } from './revision.tsx';
 
 /** `/applications/:name/plan`: the pending plan, worded as on the command line, and its approval. */
-export function ApplicationPlan({ name = '' }: { readonly name?: string }) {
+export function ApplicationPlan({ name = '' }: Readonly<Record<string, string>>) {
   return (
     <ApplicationFrame name={name} view="plan">
       {(shown) => <Plan shown={shown} />}

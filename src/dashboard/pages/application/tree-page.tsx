@@ -5,7 +5,7 @@ import { Summary } from './summary.tsx';
 import { Tree } from './tree.tsx';
 
 /** `/applications/:name`: the tree of resources, and a panel for the selected one. */
-export function ApplicationTree({ name = '' }: { readonly name?: string }) {
+export function ApplicationTree({ name = '' }: Readonly<Record<string, string>>) {
   const resource = query.value.get('resource') ?? undefined;
   const part = query.value.get('part') ?? undefined;
   return (
