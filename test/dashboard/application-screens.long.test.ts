@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { axeViolations, overflow, screenshot, settled, visit } from './browsing.ts';
-import { detailsOf, largeShop, until, untilReady } from './application-scene.ts';
+import { alterPort, detailsOf, scene, until, untilReady } from './application-scene.ts';
 import { openWorld, type World } from './world.ts';
 
 let world: World;
@@ -13,15 +12,13 @@ beforeAll(async () => {
     method: 'POST',
     body: '{"reason":"the database moves, see OPS-17"}',
   });
-  world.sandbox.alter(({ ports, rules }) => {
-    for (const row of ports.all())
-      if (row.serviceId === demo.webServiceId && row.port === 8080) ports.put({ ...row, alias: 'HAND' });
+  alterPort(world, { alias: 'HAND' });
+  world.sandbox.alter(({ rules }) => {
     for (const row of rules.all()) if (row.type === 1) rules.put({ ...row, weight: 7 });
   });
   await world.api('/api/v1/applications/shop/sync', { method: 'POST', body: '{}' });
   await until(async () => (await detailsOf(world, 'shop')).resources.some(({ drift }) => drift !== null));
-  large = await openWorld({ manifests: largeShop(60) });
-  await untilReady(large, 'shop');
+  large = await scene(60);
 });
 afterAll(async () => {
   await world.close();

@@ -17,8 +17,8 @@ import { withoutCommands } from '../../terminal/guarded.ts';
 import { ledgerFileOption, readLedger } from '../ledger/opening.ts';
 import { writeJson } from '../../terminal/terminal.ts';
 import { readerOf } from '../status/table.ts';
-import { historyRows } from '../../../ledger/history-rows.ts';
-import { scopeOf } from './read.ts';
+import { historyRows, historyRowsOf } from '../../../ledger/history-rows.ts';
+import { isResourceName, scopeOf, scopeOfResource } from './read.ts';
 import { historyLines } from './text.ts';
 
 const ENTRIES_SHOWN = 20;
@@ -27,7 +27,11 @@ const parameters = (command: Command) =>
   addVariableOptions(
     addServerOptions(
       command
-        .argument('<application>', 'the application: Application/shop, shop, or its scope', applicationArgument)
+        .argument(
+          '<name>',
+          'an application (Application/shop, shop, or its scope), or one resource (Component/shop-web)',
+          applicationArgument,
+        )
         .option('--revert <revision>', 'write the patch that undoes the manifest change of this commit')
         .addOption(filenameOption())
         .addOption(configOption())
@@ -52,6 +56,7 @@ would. Nothing is written: neither files nor the platform. Commit the patch, and
 Examples:
   portolan history shop
   portolan history shop --server http://127.0.0.1:7780 --limit 5
+  portolan history HttpGatewayRule/shop-www                  # back to its creation or adoption
   portolan history shop -o json | jq '.entries[] | select(.type == "run") | .run'
   portolan history shop --revert 5a2e3399 -f manifests/ | git apply`,
   parameters,
@@ -78,12 +83,20 @@ async function readHistory(name: string, options: HistoryOptions, surroundings: 
   const { limit } = options;
   if (options.server === undefined)
     return readLedger(options, surroundings, async (ledger) => {
-      const scope = await scopeOf(ledger, name);
-      return { scope, ...(await newest(historyRows(ledger, scope), limit)) };
+      if (!isResourceName(name)) {
+        const scope = await scopeOf(ledger, name);
+        return { scope, ...(await newest(historyRows(ledger, scope), limit)) };
+      }
+      const scope = await scopeOfResource(ledger, name);
+      const rows = historyRowsOf(ledger, { scope, resource: name, limit: Number.POSITIVE_INFINITY });
+      return { scope, ...(await newest(rows, limit)) };
     });
   // The HTTP client is loaded only for this.
   const { openServer } = await import('../../server/client.ts');
-  const rows = openServer(options, surroundings).list('history', { application: name });
+  const rows = openServer(options, surroundings).list(
+    'history',
+    isResourceName(name) ? { resource: name } : { application: name },
+  );
   return { scope: null, ...(await newest(rows as AsyncIterable<HistoryRow>, limit)) };
 }
 
@@ -106,7 +119,7 @@ function writeHistory(
   if (output === 'json') return writeJson({ application: name, scope, entries, hasMore }, terminal);
   const text =
     entries.length === 0
-      ? `Application/${name} has no history.`
+      ? `${isResourceName(name) ? name : `Application/${name}`} has no history.`
       : historyLines(name, scope, entries, readerOf(surroundings)).join('\n');
   // The command writes patches too, which are never changed.
   terminal.out.write(`${withoutCommands(speaksUtf8(env) ? text : inAscii(text), env)}\n`);

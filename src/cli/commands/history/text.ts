@@ -8,6 +8,7 @@ import type { TextRole } from '../../../report/text.ts';
 import type { HistoryChange, HistoryEntry, HistoryRun } from '../../../views/history.ts';
 import { wrap } from '../../terminal/text.ts';
 import { instant, pairs } from '../ledger/words.ts';
+import { isResourceName } from './read.ts';
 import type { Reader } from '../status/table.ts';
 
 /** Returns the history of an application as lines that fit the terminal. @param scope null: the server resolved it. */
@@ -17,7 +18,7 @@ export function historyLines(
   entries: readonly HistoryEntry[],
   reader: Reader,
 ): readonly string[] {
-  const title = reader.paint('title', `Application/${safeLine(name)}`);
+  const title = reader.paint('title', isResourceName(name) ? safeLine(name) : `Application/${safeLine(name)}`);
   const head = scope === null ? title : `${title}  ${reader.paint('dim', safeLine(scope))}`;
   return [head, ...entries.flatMap((entry) => ['', ...entryLines(entry, reader)])];
 }

@@ -20,7 +20,13 @@ const WATCH_MS = 10_000;
 const SERVER_WATCH_MS = 2_000;
 
 const parameters = (command: Command) =>
-  addViewOptions(addFilterOptions(addViewedOptions(command)).addOption(watchOption('10s, with --server 2s')));
+  addViewOptions(
+    addFilterOptions(
+      addViewedOptions(
+        command.argument('[resource]', 'only this resource, in detail: Component/shop-web (with --server)'),
+      ),
+    ).addOption(watchOption('10s, with --server 2s')),
+  );
 
 type StatusOptions = OptionsOf<typeof parameters>;
 
@@ -38,10 +44,16 @@ Examples:
   portolan status -f manifests/
   portolan status -f manifests/ --watch 30s
   portolan status --server http://127.0.0.1:7780 --watch     # of a running controller
+  portolan status Component/shop-web --server http://127.0.0.1:7780   # desired, live and last applied values
   portolan status --state failing --state held --team shop   # only these, with PORTOLAN_SERVER set
   portolan status -f manifests/ -o json | jq '.resources[] | select(.state != "InSync")'`,
   parameters,
-  run(surroundings, options) {
+  async run(surroundings, options, [resource]) {
+    if (resource !== undefined) {
+      // The HTTP client is loaded only for this.
+      const { statusOfResource } = await import('./resource.ts');
+      return statusOfResource(resource, options, surroundings);
+    }
     const filters = filterQuery(options);
     if (options.server !== undefined) return statusOfServer(options, filters, surroundings);
     const intervalMs = intervalOf(options.watch, WATCH_MS);

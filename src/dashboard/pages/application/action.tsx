@@ -44,8 +44,10 @@ interface ActionButtonProps {
 
 /** A button with its question. Without the permission it stays reachable, and says why it is unavailable. */
 export function ActionButton({ action, permissions, onDone }: ActionButtonProps) {
-  const [isOpen, setOpen] = useState(false);
+  // The question stays as it was asked, although the page behind it may change.
+  const [asked, setAsked] = useState<{ readonly action: Action; readonly why: string | undefined }>();
   const why = unavailable(action, permissions);
+  const close = (): void => setAsked(undefined);
   const tone = action.tone === undefined ? '' : ` ${action.tone}`;
   return (
     <>
@@ -55,20 +57,25 @@ export function ActionButton({ action, permissions, onDone }: ActionButtonProps)
         aria-haspopup="dialog"
         aria-disabled={why === undefined ? undefined : 'true'}
         title={why}
-        onClick={() => setOpen(true)}
+        onClick={() => setAsked({ action, why })}
       >
         <Icon name={action.icon} />
         {action.label}
       </button>
-      <Dialog title={why === undefined ? action.question : action.label} isOpen={isOpen} onClose={() => setOpen(false)}>
-        {why === undefined ? (
-          <Question action={action} onClose={() => setOpen(false)} {...(onDone === undefined ? {} : { onDone })} />
+      <Dialog title={titleOf(asked)} isOpen={asked !== undefined} onClose={close}>
+        {asked === undefined ? null : asked.why === undefined ? (
+          <Question action={asked.action} onClose={close} {...(onDone === undefined ? {} : { onDone })} />
         ) : (
-          <p>{why}</p>
+          <p>{asked.why}</p>
         )}
       </Dialog>
     </>
   );
+}
+
+function titleOf(asked: { readonly action: Action; readonly why: string | undefined } | undefined): string {
+  if (asked === undefined) return '';
+  return asked.why === undefined ? asked.action.question : asked.action.label;
 }
 
 /** Returns why a user cannot request an action now; undefined: the user can. */

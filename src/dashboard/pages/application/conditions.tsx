@@ -13,7 +13,7 @@ function toneOf({ type, status }: Condition): Tone {
 /** The conditions of a resource or an application. */
 export function Conditions({ conditions }: { readonly conditions: readonly Condition[] }) {
   return (
-    <dl class="conditions">
+    <dl class="condition-list">
       {conditions.map((condition) => {
         const { type, status, reason, message, sinceMs } = condition;
         return (

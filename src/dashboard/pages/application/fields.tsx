@@ -59,10 +59,10 @@ function FieldRow({ field }: { readonly field: FieldValues }) {
         <th scope="row">
           <code>{path}</code>
         </th>
-        <td data-title="Desired" class={isDifferent ? 'desired' : undefined}>
+        <td data-title="Desired" class={isDifferent ? 'value-desired' : undefined}>
           <Value value={desired} none="not in the manifest" />
         </td>
-        <td data-title="Live" class={isDifferent ? 'live' : undefined}>
+        <td data-title="Live" class={isDifferent ? 'value-live' : undefined}>
           {state === 'hidden' ? (
             <span class="soft">not shown by the platform</span>
           ) : state === 'unknown' ? (

@@ -66,7 +66,7 @@ export function ApplicationFrame({
 function Facts({ details }: { readonly details: ApplicationDetails }) {
   const { scope, labels, lastAppliedRevision, lastSuccessMs, nextAttemptMs, observed } = details;
   return (
-    <dl class="facts">
+    <dl class="app-facts">
       <div>
         <dt>State</dt>
         <dd>
@@ -96,9 +96,9 @@ function Facts({ details }: { readonly details: ApplicationDetails }) {
       {Object.keys(labels).length === 0 ? null : (
         <div>
           <dt>Labels</dt>
-          <dd class="labels">
+          <dd class="app-labels">
             {Object.entries(labels).map(([key, value]) => (
-              <Link key={key} to={`/applications?label=${encodeURIComponent(`${key}=${value}`)}`} class="label">
+              <Link key={key} to={`/applications?label=${encodeURIComponent(`${key}=${value}`)}`} class="app-label">
                 {key}={value}
               </Link>
             ))}
@@ -112,7 +112,7 @@ function Facts({ details }: { readonly details: ApplicationDetails }) {
 function Views({ name }: { readonly name: string }) {
   const page = match.value?.page;
   return (
-    <nav class="views" aria-label="Pages of the application">
+    <nav class="app-views" aria-label="Pages of the application">
       {VIEWS.map(([rest, label, path]) => (
         <Link key={rest} to={addressOf(name, rest)} {...(path === page ? { 'aria-current': 'page' as const } : {})}>
           {label}

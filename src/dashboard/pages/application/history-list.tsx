@@ -73,7 +73,7 @@ export function HistoryList({
   readonly current?: string | undefined;
 }) {
   return (
-    <ol class="history">
+    <ol class="history-list">
       {entries.map((entry) => {
         const id = idOfEntry(entry);
         return (
@@ -98,7 +98,7 @@ function Entry({ entry, name, isOfResource }: EntryProps) {
     <>
       <Icon name={icon} />
       <div>
-        <p class="entry-head">
+        <p class="history-head">
           <strong>{title}</strong>{' '}
           {entry.type === 'run' && entry.revision !== null ? <Revision revision={entry.revision} /> : null}{' '}
           <Link to={addressOf(name, `/history?entry=${encodeURIComponent(idOfEntry(entry))}`)} class="soft">
@@ -179,7 +179,7 @@ function EntryBody({ entry, name, isOfResource }: EntryProps) {
 /** Fields that were changed on the platform, in the words of the event. */
 function Drifted({ changes }: { readonly changes: readonly FieldChange[] }) {
   return (
-    <ul class="changes">
+    <ul class="field-changes">
       {changes.map(({ path, before, after }) => (
         <li key={path}>
           <code>
@@ -198,7 +198,7 @@ function Written({
 }: { readonly change: HistoryChange } & Pick<EntryProps, 'name' | 'isOfResource'>) {
   const { verb, resource, summary, cause, outcome, changes } = change;
   return (
-    <li class={`change ${verb ?? 'update'}`}>
+    <li class={`written ${verb ?? 'update'}`}>
       <p>
         <code class="symbol" aria-label={verb ?? 'change'}>
           {verb === null ? '-' : SYMBOL[verb]}
@@ -233,7 +233,7 @@ function Facts({ detail }: { readonly detail: JsonObject }) {
     <>
       {typeof reason === 'string' && reason !== '' ? <p class="quote">{reason}</p> : null}
       {facts.length === 0 ? null : (
-        <ul class="changes">
+        <ul class="field-changes">
           {facts.map(([key, value]) => (
             <li key={key}>
               <code>

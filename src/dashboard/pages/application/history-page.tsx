@@ -30,11 +30,15 @@ export function ApplicationHistory({ name = '' }: Readonly<Record<string, string
           <header>
             <h2>{resource === undefined ? 'All changes' : 'Changes of one resource'}</h2>
             {resource === undefined ? null : (
-              <p class="filter">
+              <p class="history-filter">
                 <Link to={resourceAddress(name, resource, part)}>
                   {part === undefined ? resource : `${resource} ${part}`}
                 </Link>
-                <Link to={addressOf(name, '/history')} class="close" aria-label="Show the changes of all resources">
+                <Link
+                  to={addressOf(name, '/history')}
+                  class="close-link"
+                  aria-label="Show the changes of all resources"
+                >
                   <Icon name="cross" />
                 </Link>
               </p>

@@ -40,17 +40,17 @@ export function Panel({ shown, resource, part }: PanelProps) {
   );
   const number = part === undefined ? undefined : /\[(\d+)\]/.exec(part)?.[1];
   return (
-    <aside class="card panel" aria-label={`Details of ${resource}`}>
+    <aside class="card resource-panel" aria-label={`Details of ${resource}`}>
       <header>
         <div>
           <p class="node-type">{part === undefined ? kind : `Port of ${resource}`}</p>
           <h2>{part === undefined ? id : `Port ${number ?? part}`}</h2>
         </div>
-        <Link to={addressOf(name)} class="close" aria-label="Close the details">
+        <Link to={addressOf(name)} class="close-link" aria-label="Close the details">
           <Icon name="cross" />
         </Link>
       </header>
-      <div class="panel-body">
+      <div class="resource-panel-body">
         <WithData of={details}>
           {(found) => <Body shown={shown} found={found} part={part} onDone={details.reload} />}
         </WithData>
@@ -73,7 +73,7 @@ function Body({ shown, found, part, onDone }: BodyProps) {
   const step = part === undefined ? id : `${id}#${part.replace('[', '/').replace(']', '/')}`;
   return (
     <>
-      <p class="panel-state">
+      <p class="resource-panel-state">
         {status === null ? <StateBadge state="withdrawn" /> : <StateBadge state={resourceState(status)} />}
         <span class="soft">
           {observedMs === null ? (
@@ -120,7 +120,7 @@ function ManifestPlace({ found: { source } }: Pick<BodyProps, 'found'>) {
   return (
     <section>
       <h3>Manifest</h3>
-      <p class="place">
+      <p class="manifest-place">
         <code>{place}</code>
         <CopyButton text={place} what="the place" />
         {source.revision === null ? null : (
@@ -145,7 +145,7 @@ function Records({ shown, found, onDone }: Omit<BodyProps, 'part'>) {
   return (
     <section>
       <h3>In the ledger</h3>
-      <ul class="records">
+      <ul class="ledger-records">
         {records.map(({ uid, object, origin, remoteId, failures }) => (
           <li key={uid}>
             <code>{object}</code>

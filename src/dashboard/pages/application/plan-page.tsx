@@ -60,7 +60,7 @@ function PlanBody({ document, shown, reload }: PlanBodyProps) {
   const { actions = [], deferred = [], holds = [], notes = [] } = scope ?? {};
   const isEmpty = actions.length + deferred.length + holds.length + notes.length + document.unobserved.length === 0;
   return (
-    <div class="plan">
+    <div class="plan-body">
       <Headline document={document} />
       {isEmpty ? <Empty title="The platform matches the manifests." /> : null}
       <Approval document={document} shown={shown} reload={reload} />
@@ -82,7 +82,7 @@ function PlanBody({ document, shown, reload }: PlanBodyProps) {
       )}
       <HoldList holds={holds} name={name} />
       {notes.length === 0 ? null : (
-        <ul class="notes">
+        <ul class="plan-notes">
           {notes.map((note) => (
             <li key={`${note.code} ${note.message}`}>
               <Icon name="info" />
@@ -140,7 +140,7 @@ function Headline({ document }: { readonly document: PlanDocument }) {
   const { summary, scopes, revision, digest } = document;
   const hasChanges = scopes.some(({ actions, deferred }) => actions.length + deferred.length > 0);
   return (
-    <div class="headline">
+    <div class="plan-head">
       <p>
         <strong>{hasChanges ? `Plan: ${countsText(summary)}` : 'No changes'}</strong>
         {summary.held === 0 ? '' : `, ${summary.held} held`}.{' '}
@@ -148,7 +148,7 @@ function Headline({ document }: { readonly document: PlanDocument }) {
           {amount(summary.inSync, 'resource')} in sync, {amount(summary.unchangedFields, 'unchanged field')} not shown.
         </span>
       </p>
-      <dl class="facts">
+      <dl class="app-facts">
         {revision === null ? null : (
           <div>
             <dt>Revision</dt>
@@ -190,7 +190,7 @@ function Approval({ document, shown, reload }: PlanBodyProps) {
             </li>
           ))}
         </ul>
-        {approval === null ? null : approval.digest === document.digest ? (
+        {approval === null ? null : (
           <p class="buttons start">
             <ActionButton
               action={approveAction(shown.name, document, approval)}
@@ -201,18 +201,17 @@ function Approval({ document, shown, reload }: PlanBodyProps) {
               }}
             />
           </p>
-        ) : (
-          <p class="remedy">
-            The plan has changed since: the controller holds {approval.digest.slice(0, 12)}, and this is{' '}
-            {document.digest.slice(0, 12)}. Sync the application, and look at its plan again.
-          </p>
         )}
       </div>
     </div>
   );
 }
 
-function approveAction(name: string, { scopes, digest, summary }: PlanDocument, { refusals }: ApprovalNeeded): Action {
+function approveAction(
+  name: string,
+  { scopes, digest, summary }: PlanDocument,
+  { refusals, digest: held }: ApprovalNeeded,
+): Action {
   const [scope] = scopes;
   const actions = scope?.actions.filter(({ continues }) => continues === undefined) ?? [];
   return {
@@ -220,6 +219,7 @@ function approveAction(name: string, { scopes, digest, summary }: PlanDocument, 
     icon: 'check',
     tone: 'primary',
     needs: 'approve',
+    impossible: held === digest ? undefined : changedText(held, digest),
     question: `Approve the plan of ${name}?`,
     confirm: 'Approve',
     effect: (
@@ -246,4 +246,8 @@ function approveAction(name: string, { scopes, digest, summary }: PlanDocument, 
       return `The plan ${digest.slice(0, 12)} of ${name} is approved. Its events show the result.`;
     },
   };
+}
+
+function changedText(held: string, shown: string): string {
+  return `The plan has changed: the controller holds ${held.slice(0, 12)}, and this page shows ${shown.slice(0, 12)}. Sync the application, and look at its plan again.`;
 }

@@ -11,7 +11,7 @@ export function Pending({ actions, name }: { readonly actions: ResourceDetails['
   return (
     <section>
       <h3>Pending changes</h3>
-      <ul class="pending">
+      <ul class="pending-list">
         {actions.map(({ id, summary, cause, effects }) => (
           <li key={id}>
             {summary} <span class="soft">({CAUSE_WORDS[cause]})</span>
@@ -57,7 +57,7 @@ export function PlannedActions({ actions, name }: { readonly actions: readonly A
 function PlannedAction({ action }: { readonly action: Action }) {
   const { verb, summary, cause, effects } = action;
   return (
-    <li class={`change ${verb}`}>
+    <li class={`written ${verb}`}>
       <p>
         <code class="symbol" aria-label={verb}>
           {SYMBOL[verb]}
@@ -84,7 +84,7 @@ export function Changes({
 }) {
   if (changes.length === 0) return null;
   return (
-    <ul class="changes">
+    <ul class="field-changes">
       {changes.map((change) => (
         <li key={change.path}>
           <code>

@@ -12,13 +12,13 @@ export function Summary(shown: Shown) {
   const { name, details } = shown;
   const open = details.resources.filter((resource) => resourceState(resource) !== 'in-sync');
   return (
-    <aside class="card panel" aria-label="Summary">
+    <aside class="card resource-panel" aria-label="Summary">
       <header>
         <h2>
           {open.length === 0 ? 'Everything is in sync' : `${open.length} of ${details.resources.length} not in sync`}
         </h2>
       </header>
-      <div class="panel-body">
+      <div class="resource-panel-body">
         {open.length === 0 ? null : (
           <ul class="open-resources">
             {open.map((resource) => (

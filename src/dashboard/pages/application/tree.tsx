@@ -62,7 +62,7 @@ function Children({ nodes, name, selection }: Omit<BranchProps, 'node'> & { read
       ))}
       {quiet.length < GROUPED_MIN ? null : (
         <li>
-          <button type="button" class="node more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+          <button type="button" class="node node-more" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
             <Icon name={isOpen ? 'up' : 'down'} />
             {isOpen ? `Fold ${quiet.length} ${noun} in sync` : `${quiet.length} ${noun} in sync`}
           </button>

@@ -1,0 +1,117 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import type { HistoryRow } from '../../src/model/owned.ts';
+import type { Page as ListPage } from '../../src/model/page.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { detailsOf, liveRules, scene, shopDocuments, until, untilReady } from './application-scene.ts';
+import { settled, visit } from './browsing.ts';
+import type { World } from './world.ts';
+
+let world: World;
+beforeAll(async () => {
+  world = await scene(3, '  settle: { target: 1s, creation: 1s, install: 1s }');
+});
+afterAll(() => world.close());
+
+const RULE = 'HttpGatewayRule/shop-01';
+const address = `/applications/shop?resource=${RULE}`;
+const SCOPE = `default/${demo.team}/${demo.region}/${demo.appId}`;
+
+const rows = async (): Promise<readonly HistoryRow[]> =>
+  (await world.api<ListPage<HistoryRow>>('/api/v1/history?limit=200')).items;
+
+/** Presses a button, and confirms its question as a user does. @returns the text of the question. */
+async function carryOut(page: Page, label: string, confirm: string, reason?: string): Promise<string> {
+  await page.getByRole('button', { name: label, exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await expect.poll(() => dialog.locator('.loading').count()).toBe(0);
+  const text = await dialog.innerText();
+  if (reason !== undefined) await dialog.locator('textarea').fill(reason);
+  await dialog.getByRole('button', { name: confirm, exact: true }).click();
+  return text;
+}
+
+async function open(path: string): Promise<Page> {
+  const page = await visit(world.url, path);
+  await settled(page);
+  return page;
+}
+
+const heldFor = async (code: string): Promise<boolean> =>
+  (await detailsOf(world, 'shop')).resources.some(({ holds }) => holds.some((hold) => hold.code === code));
+
+test('sync, suspend with a reason, and resume', async () => {
+  const page = await open('/applications/shop');
+  expect(await carryOut(page, 'Suspend', 'Suspend', 'see OPS-17')).toContain('writes nothing for shop');
+  await page.getByText('Suspended by admin: see OPS-17').waitFor();
+  expect((await detailsOf(world, 'shop')).pause).toMatchObject({ by: 'admin', reason: 'see OPS-17' });
+  await carryOut(page, 'Resume', 'Resume');
+  await page.getByText('shop is resumed.').first().waitFor();
+  expect((await detailsOf(world, 'shop')).pause).toBeNull();
+  const before = (await detailsOf(world, 'shop')).lastAttemptMs ?? 0;
+  await carryOut(page, 'Sync', 'Sync');
+  await until(async () => ((await detailsOf(world, 'shop')).lastAttemptMs ?? 0) > before);
+  expect((await rows()).slice(0, 2).map(({ event, detail }) => [event, (detail as { by: string }).by])).toEqual([
+    ['resumed', 'admin'],
+    ['suspended', 'admin'],
+  ]);
+});
+
+test('forget a rule, and adopt it exactly as shown', async () => {
+  const page = await open(address);
+  const text = await carryOut(page, 'Forget', 'Forget', 'a test of adoption');
+  expect(text).toContain('1 object is removed from the ledger. Nothing is sent to the platform');
+  await until(() => heldFor('rule/not-ours'));
+  expect(liveRules(world)).toHaveLength(3);
+  world.commit(shopDocuments(3, ', weight: 77'), 'Another weight');
+  await until(async () => liveRules(world).filter(({ weight }) => weight === 77).length === 2);
+  await page.getByRole('button', { name: 'Adopt', exact: true }).waitFor();
+  expect(await carryOut(page, 'Adopt', 'Adopt', 'it is ours')).toContain('weight: 50 → 77');
+  await untilReady(world, 'shop');
+  expect(liveRules(world).filter(({ weight }) => weight === 77)).toHaveLength(3);
+  const decided = (await rows()).filter(({ event }) => event === 'adoption' || event === 'forgotten');
+  expect(
+    decided.map(({ event, actor, detail }) => [event, actor.split(',')[0], (detail as { reason: string }).reason]),
+  ).toEqual([
+    ['adoption', expect.anything(), 'it is ours'],
+    ['forgotten', 'admin', 'a test of adoption'],
+  ]);
+});
+
+test('retry a change that the platform refused three times', async () => {
+  const fault = { type: 'status', when: 'before', status: 400, body: { code: 20400, msg: 'no' } } as const;
+  world.sandbox.setFaults([{ method: 'PUT', path: '**/httpdomains/**', fault }]);
+  world.commit(shopDocuments(3, ', weight: 33'), 'Refused');
+  await until(() => heldFor('effect/not-taken'));
+  world.sandbox.setFaults([]);
+  const page = await open(address);
+  expect(await carryOut(page, 'Retry', 'Retry')).toContain('3 failures');
+  await page.getByText(`The failures of ${RULE} are cleared.`).first().waitFor();
+  await until(async () => liveRules(world).some(({ weight }) => weight === 33));
+  expect((await rows()).find(({ event }) => event === 'retry')?.actor).toMatch(/^admin, through /);
+});
+
+test('prune what an Application left behind, exactly as shown', async () => {
+  await world.api('/api/v1/applications/shop/sync', { method: 'POST', body: '{}' });
+  const other = { 'app.yaml': undefined, 'web.yaml': undefined, 'rules.yaml': undefined };
+  world.commit(
+    {
+      ...other,
+      'blog.yaml': (shopDocuments(1)['app.yaml'] ?? '')
+        .replace('name: shop', 'name: blog')
+        .replace(`appId: ${demo.appId}`, 'appId: 43'),
+    },
+    'Remove the shop',
+  );
+  await until(async () => (await world.api<{ items: unknown[] }>('/api/v1/orphans')).items.length > 0);
+  const page = await open('/attention');
+  const text = await carryOut(page, 'Prune', 'Prune', 'the shop is closed');
+  expect(text).toContain('delete rule');
+  await until(async () => liveRules(world).length === 0);
+  await carryOut(page, 'Forget', 'Forget', 'its component belongs to others');
+  await until(async () => (await world.api<{ items: unknown[] }>('/api/v1/orphans')).items.length === 0);
+  expect((await rows()).find(({ event }) => event === 'prune-orphan')).toMatchObject({
+    scope: SCOPE,
+    detail: { by: 'admin' },
+  });
+});
