@@ -8,7 +8,7 @@ import type {
 } from '../model/fleet.ts';
 import type { AttentionKind } from '../model/fleet-words.ts';
 import type { MonitoringHistory } from '../model/monitoring.ts';
-import type { Adopted, Doubt, Forgotten, Resolved, Retried } from '../model/manual.ts';
+import type { Adopted, Doubt, Forgotten, Pruned, Resolved, Retried } from '../model/manual.ts';
 import type { HistoryRow } from '../model/owned.ts';
 import type { Page } from '../model/page.ts';
 import type { SessionEnded, SignInStarted, SignInWays } from '../server/routes/session.ts';
@@ -35,6 +35,7 @@ export interface Answers {
   '/api/v1/history': Page<HistoryRow>;
   '/api/v1/applications/{name}': ApplicationDetails;
   '/api/v1/applications/{name}/plan': PlanDocument;
+  '/api/v1/orphans/{platform}/{team}/{region}/{app}/plan': PlanDocument;
   '/api/v1/applications/{name}/doubts': Page<Doubt>;
   '/api/v1/applications/{name}/resources/{kind}/{resource}': ResourceDetails;
   '/api/v1/applications/{name}/resources/{kind}/{resource}/adoption': PlanDocument;
@@ -52,6 +53,8 @@ export interface Answers {
 
 /** Answers to commands by path. */
 export interface Commands {
+  '/api/v1/orphans/{platform}/{team}/{region}/{app}/prune': Pruned;
+  '/api/v1/orphans/{platform}/{team}/{region}/{app}/forget': Forgotten;
   '/api/v1/applications/{name}/sync': unknown;
   '/api/v1/applications/{name}/suspend': ApplicationDetails;
   '/api/v1/applications/{name}/resume': ApplicationDetails;

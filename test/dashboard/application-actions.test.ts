@@ -9,7 +9,7 @@ import type { World } from './world.ts';
 
 let world: World;
 beforeAll(async () => {
-  world = await scene(3, '  settle: { target: 1s, creation: 1s, install: 1s }');
+  world = await scene(3);
 });
 afterAll(() => world.close());
 
@@ -89,6 +89,33 @@ test('retry a change that the platform refused three times', async () => {
   await page.getByText(`The failures of ${RULE} are cleared.`).first().waitFor();
   await until(async () => liveRules(world).some(({ weight }) => weight === 33));
   expect((await rows()).find(({ event }) => event === 'retry')?.actor).toMatch(/^admin, through /);
+});
+
+test('resolve a request whose answer was lost, with its evidence beside it', async () => {
+  const fault = { type: 'reset', when: 'after' } as const;
+  world.sandbox.setFaults([{ method: 'POST', path: '**/httpdomains', fault }]);
+  world.commit(shopDocuments(4, ', weight: 33'), 'One more rule');
+  const doubts = async () =>
+    (await world.api<ListPage<{ readonly id: string }>>('/api/v1/applications/shop/doubts')).items;
+  await until(async () => (await doubts()).length === 1);
+  world.sandbox.setFaults([]);
+  const page = await open('/applications/shop?resource=HttpGatewayRule/shop-04');
+  const [doubt] = await doubts();
+  const panel = page.getByRole('region', { name: 'Requests in doubt' });
+  expect(await panel.innerText()).toContain(doubt?.id);
+  expect(await panel.innerText()).toContain('so an observation proves nothing');
+  await page.getByRole('button', { name: 'It was applied' }).click();
+  const dialog = page.getByRole('dialog');
+  expect(await dialog.innerText()).toContain('The request may still arrive.');
+  await dialog.getByRole('checkbox').check();
+  await dialog.locator('textarea').fill('the console shows it');
+  await dialog.getByRole('button', { name: 'Record', exact: true }).click();
+  await untilReady(world, 'shop');
+  expect(await doubts()).toEqual([]);
+  expect(liveRules(world)).toHaveLength(4);
+  expect((await rows()).find(({ event }) => event === 'resolved')).toMatchObject({
+    detail: { decision: 'applied', reason: 'the console shows it' },
+  });
 });
 
 test('prune what an Application left behind, exactly as shown', async () => {

@@ -2,6 +2,7 @@ import type { AttentionItem } from '../../model/fleet.ts';
 import { Copyable } from './copy.tsx';
 import { ATTENTION, StateBadge } from './fleet-words.tsx';
 import { applicationAddress, Link } from './link.tsx';
+import { OrphanActions } from './orphan-actions.tsx';
 import { ProblemPlaces } from './problem-places.tsx';
 import { exactTime, Time } from './time.tsx';
 
@@ -63,6 +64,7 @@ export function AttentionEntry({ item }: { readonly item: AttentionItem }) {
             View the plan
           </Link>
         ) : null}
+        {scope !== null && application === null ? <OrphanActions scope={scope} /> : null}
         {command === null ? null : <Copyable text={command} what="the command" />}
         <span class="code">{code}</span>
       </div>
