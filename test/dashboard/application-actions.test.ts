@@ -92,7 +92,7 @@ test('retry a change that the platform refused three times', async () => {
 });
 
 test('resolve a request whose answer was lost, with its evidence beside it', async () => {
-  const fault = { type: 'reset', when: 'after' } as const;
+  const fault = { type: 'drop', when: 'after' } as const;
   world.sandbox.setFaults([{ method: 'POST', path: '**/httpdomains', fault }]);
   world.commit(shopDocuments(4, ', weight: 33'), 'One more rule');
   const doubts = async () =>

@@ -12,6 +12,7 @@ import {
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { count } from '../../terminal/text.ts';
+import { adoptOnServer, forgetOnServer, isOnServer, retryOnServer } from './on-server.ts';
 import { ledgerOptions, recordOptions, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
@@ -35,9 +36,16 @@ Examples:
     ),
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
-    const adopted = await writeLedger('ledger adopt', options, surroundings, async (world) =>
-      adoptObject(world, await objectsNamed(world, name, { source: options.source }), options.id, reason),
-    );
+    const { adopted } = isOnServer(options)
+      ? await adoptOnServer(name, { reason, id: options.id }, options, surroundings)
+      : await writeLedger('ledger adopt', options, surroundings, async (world) => ({
+          adopted: await adoptObject(
+            world,
+            await objectsNamed(world, name, { source: options.source }),
+            options.id,
+            reason,
+          ),
+        }));
     const id =
       adopted.remoteId === null
         ? 'its id is not known, so it cannot be observed on this server'
@@ -67,13 +75,13 @@ Examples:
     ),
   async run(surroundings, options, [name]) {
     const reason = requiredReason(options.reason);
-    const forgotten = await writeLedger('ledger forget', options, surroundings, async (world) => {
-      const objects = await objectsNamed(world, name, { source: options.source });
-      await forgetObjects(world, objects, reason);
-      return objects;
-    });
-    const kinds = await surroundings.kinds.reconciled();
-    const warnings = forgotten.flatMap((object) => forgetWarnings(kinds, object));
+    const { forgotten, warnings } = isOnServer(options)
+      ? await forgetOnServer(name, reason, options, surroundings)
+      : await writeLedger('ledger forget', options, surroundings, async (world) => {
+          const objects = await objectsNamed(world, name, { source: options.source });
+          await forgetObjects(world, objects, reason);
+          return { forgotten: objects, warnings: objects.flatMap((object) => forgetWarnings(world.kinds, object)) };
+        });
     const lines = [...forgotten.map(({ uid }) => `forgot ${safeLine(uid)}`), 'Nothing was sent to the platform.'];
     writeResult(options, surroundings, { forgotten, warnings }, `${lines.join('\n')}\n`, warnings);
   },
@@ -94,9 +102,11 @@ Examples:
   parameters: (command) =>
     recordOptions(command.argument('<name>', 'uid of an object, or resource (Kind/name) for all its objects')),
   async run(surroundings, options, [name]) {
-    const released = await writeLedger('ledger retry', options, surroundings, async (world) =>
-      retryObjects(world, await objectsNamed(world, name, { source: options.source })),
-    );
+    const { retried: released } = isOnServer(options)
+      ? await retryOnServer(name, options, surroundings)
+      : await writeLedger('ledger retry', options, surroundings, async (world) => ({
+          retried: await retryObjects(world, await objectsNamed(world, name, { source: options.source })),
+        }));
     const lines = released.map(({ uid, failures }) => `${safeLine(uid)}: ${count(failures, 'failure')} cleared\n`);
     const text =
       released.length === 0

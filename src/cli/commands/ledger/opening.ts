@@ -7,6 +7,7 @@ import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
+import { addServerOptions } from '../../server/options.ts';
 import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
 
@@ -30,12 +31,14 @@ export function ledgerOptions<Args extends unknown[], Own extends OptionValues>(
   return command.addOption(ledgerFileOption()).addOption(outputOption(['text', 'json']));
 }
 
-/** Adds the options of `ledgerOptions`, and the filter by source. */
+/** Adds the options of `ledgerOptions`, the filter by source, and those of a controller that has the ledger. */
 export function recordOptions<Args extends unknown[], Own extends OptionValues>(command: Command<Args, Own>) {
-  return command
-    .addOption(ledgerFileOption())
-    .addOption(sourceFilterOption())
-    .addOption(outputOption(['text', 'json']));
+  return addServerOptions(
+    command
+      .addOption(ledgerFileOption())
+      .addOption(sourceFilterOption())
+      .addOption(outputOption(['text', 'json'])),
+  );
 }
 
 /** Returns whether an intent belongs to a source. Only the uid of its object says so: `<source>:<scope>:…`. */

@@ -16,6 +16,7 @@ import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
 import { ledgerFileOption, writeLedger } from './opening.ts';
+import { isOnServer, resolveOnServer } from './on-server.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 const parameters = (command: Command) =>
@@ -32,6 +33,8 @@ const parameters = (command: Command) =>
         'do not read from the platform what the request created: the id of a rule, the components of an install',
       )
       .addOption(ledgerFileOption())
+      .option('--server <url>', 'use this running controller (portolan run), such as http://127.0.0.1:7780')
+      .option('--token-file <file>', 'file with the token for --server (default: the variable PORTOLAN_SERVER_TOKEN)')
       .addOption(configOption())
       .addOption(outputOption(['text', 'json'])),
   );
@@ -55,6 +58,13 @@ Examples:
   async run(surroundings, options, [intent]) {
     const decision = decisionOf(options);
     const reason = requiredReason(options.reason);
+    if (isOnServer(options)) {
+      const sent = { decision: decision.type, reason, force: options.force === true, ...idOf(decision) };
+      const answer = await resolveOnServer(intent, sent, options, surroundings);
+      const text = `resolved ${intent}: ${decision.type === 'applied' ? 'it was applied' : 'it was not applied'}\n`;
+      writeResult(options, surroundings, answer, safeText(text), answer.warnings);
+      return;
+    }
     const { configuration, file, problems } = readConfiguration(options.config, surroundings);
     refuseFaults(problems);
     const platforms = openPlatforms({ configuration, file, surroundings, log: await createLog(options, surroundings) });
@@ -102,6 +112,10 @@ function decisionOf({ applied, notApplied, id }: OptionsOf<typeof parameters>): 
     '--id names the object that a request created, and --not-applied says that it created none. Nothing was recorded.',
     'Omit one of the two.',
   );
+}
+
+function idOf(decision: Decision): { readonly id?: string } {
+  return decision.type === 'applied' && decision.id !== undefined ? { id: decision.id } : {};
 }
 
 function describeResolution({ intent, object }: ManuallyResolved, decision: Decision): string {
