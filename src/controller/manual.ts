@@ -197,10 +197,17 @@ async function mustBeOf({ sourceLedger: { ledger } }: Core, scope: ScopeKey, id:
 }
 
 /** Returns the requests of an application whose outcome is not known, oldest first. */
-export async function doubtsOf(core: Core, { status: { scope }, doubts }: AppRecord): Promise<readonly Doubt[]> {
+export async function doubtsOf(core: Core, record: AppRecord): Promise<readonly Doubt[]> {
+  const { doubts, isRunning } = record;
+  const { scope } = record.status;
   if (scope === null) return [];
-  const pending = await core.sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
-  return pending.map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
+  const { ledger } = core.sourceLedger;
+  const pending = await ledger.intents({ scope, states: ['open', 'unknown'] });
+  // The pass in progress waits for the answer of its own request.
+  const isInFlight = ({ state, epoch }: Intent): boolean => isRunning && state === 'open' && epoch === ledger.epoch;
+  return pending
+    .filter((intent) => !isInFlight(intent))
+    .map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));
 }
 
 function doubtOf({ options: { clock } }: Core, intent: Intent, evidence: string | null): Doubt {

@@ -43,7 +43,7 @@ const heldFor = async (code: string): Promise<boolean> =>
 test('sync, suspend with a reason, and resume', async () => {
   const page = await open('/applications/shop');
   expect(await carryOut(page, 'Suspend', 'Suspend', 'see OPS-17')).toContain('writes nothing for shop');
-  await page.getByText('Suspended by admin: see OPS-17').waitFor();
+  await page.getByText(/Suspended by admin: see OPS-17\. Since/).waitFor();
   expect((await detailsOf(world, 'shop')).pause).toMatchObject({ by: 'admin', reason: 'see OPS-17' });
   await carryOut(page, 'Resume', 'Resume');
   await page.getByText('shop is resumed.').first().waitFor();
@@ -110,6 +110,10 @@ test('resolve a request whose answer was lost, with its evidence beside it', asy
   await dialog.getByRole('checkbox').check();
   await dialog.locator('textarea').fill('the console shows it');
   await dialog.getByRole('button', { name: 'Record', exact: true }).click();
+  await page
+    .getByText(/^Recorded: create rule/)
+    .first()
+    .waitFor();
   await untilReady(world, 'shop');
   expect(await doubts()).toEqual([]);
   expect(liveRules(world)).toHaveLength(4);
