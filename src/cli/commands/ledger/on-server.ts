@@ -11,7 +11,7 @@ import type { LedgerOptions } from './opening.ts';
 
 /** Commands of `ledger` that a running controller carries out, between two passes of the application. */
 
-/** Returns whether a controller shall carry a command out. A named ledger file takes precedence over PORTOLAN_SERVER. */
+/** Returns whether a controller carries out a command. A named ledger file takes precedence over PORTOLAN_SERVER. */
 export function isOnServer({ server, ledger }: ServerFlags & LedgerOptions): boolean {
   return server !== undefined && ledger === undefined;
 }
