@@ -239,7 +239,8 @@ function unresolved(id: ResourceId): PortolanError {
   });
 }
 
-function busy(key: ResourceId): PortolanError {
+/** Returns the error for a decision that waited in vain for a pass. */
+export function busy(key: ResourceId): PortolanError {
   return new PortolanError({
     code: 'controller/busy',
     disposition: 'retry',

@@ -14,7 +14,7 @@ import { type Core, passOptions, worldOf } from './core.ts';
 import { draftEvent } from './events.ts';
 import { historyRow } from './ledger-records.ts';
 import { recordOfSource } from '../ledger/source-ledger.ts';
-import { alone, forget, forgottenEvent } from './manual.ts';
+import { alone, busy, forget, forgottenEvent } from './manual.ts';
 import { planOrphan } from './planning.ts';
 
 type Commands = Pick<ControllerApi, 'planPrune' | 'prune' | 'forgetOrphan'>;
@@ -54,7 +54,11 @@ async function aloneInScope<Result>(
   task: () => Promise<Result>,
 ): Promise<Result> {
   return alone(core, resourceId('Application', scope), signal, async () => {
-    if ((core.claims.get(scope)?.size ?? 0) > 0) throw notOrphaned(scope);
+    for (const id of core.claims.get(scope) ?? []) {
+      if (core.records.has(id)) throw notOrphaned(scope);
+      // The last pass of an application that was removed from the source.
+      if (core.queue.isRunning(id)) throw busy(id);
+    }
     core.orphanWork.add(scope);
     try {
       return await task();

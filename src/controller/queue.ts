@@ -95,6 +95,10 @@ export class WorkQueue {
     return this.#runs.size;
   }
 
+  isRunning(key: ResourceId): boolean {
+    return this.#runs.has(key);
+  }
+
   /**
    * Makes the key due now, whatever its backoff, and merges with a request that waits. A key that runs gets one more
    * run.
