@@ -95,13 +95,23 @@ function recordsOf(core: Core, ids: readonly ResourceId[] | 'all'): readonly App
   return ids === 'all' ? [...core.records.values()] : ids.map((id) => known(core, id));
 }
 
-/** Returns a function that returns the standings. Their order is kept as long as the applications are the same. */
+/**
+ * Returns a function that returns the standings. Their order is kept as long as the applications are the same, and nothing is
+ * copied: a list of ten thousand would fill the young generation of the heap.
+ */
 function standingsOf({ records }: Core): () => readonly Standing[] {
+  let known: readonly AppRecord[] = [];
   let sorted: readonly AppRecord[] = [];
+  const isSame = (): boolean => {
+    let at = 0;
+    for (const record of records.values()) if (known[at++] !== record) return false;
+    return at === known.length;
+  };
   return () => {
-    const isSame = sorted.length === records.size && sorted.every((record) => records.get(record.id) === record);
-    if (!isSame) sorted = [...records.values()].sort(byId);
-    return sorted.map(({ id, status, kept }) => ({ id, status, kept }));
+    if (isSame()) return sorted;
+    known = [...records.values()];
+    sorted = known.toSorted(byId);
+    return sorted;
   };
 }
 

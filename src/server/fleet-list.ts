@@ -2,8 +2,7 @@ import { FLEET_STATES, type FleetState } from '../model/fleet-words.ts';
 import type { ApplicationRow, FleetCounts, FleetFacets } from '../model/fleet.ts';
 import type { Page } from '../model/page.ts';
 import { compareText } from '../model/text.ts';
-import type { Standing } from '../controller/api.ts';
-import { type FleetEntry, fleetEntry } from '../views/fleet.ts';
+import type { FleetEntry } from '../views/fleet.ts';
 import { type Order, pageInOrder, type PageQuery } from './paging.ts';
 import { filterOf, type ListQuery } from './routes/queries.ts';
 
@@ -20,34 +19,30 @@ export interface FleetQuery extends ListQuery {
   readonly facets?: boolean;
 }
 
-interface Found extends FleetEntry {
-  readonly standing: Standing;
-}
-
 /** A page of applications, and how many there are of each kind. */
-export interface FleetPage extends Page<Found> {
+export interface FleetPage extends Page<FleetEntry> {
   readonly total: number;
   readonly counts: FleetCounts;
   readonly facets?: FleetFacets;
 }
 
 /** Returns a page of the applications that match a query. */
-export function fleetPage(standings: readonly Standing[], query: FleetQuery): FleetPage {
+export function fleetPage(entries: readonly FleetEntry[], query: FleetQuery): FleetPage {
   const { state = [], limit, cursor, facets, sort } = query;
   const matches = matcherOf(query);
   const isChosen = choosers(query);
   const counts = Object.fromEntries(FLEET_STATES.map((one) => [one, 0])) as Record<FleetState, number>;
   const values = createFacets();
-  const found: Found[] = [];
-  for (const standing of standings) {
-    const { row, text } = fleetEntry(standing);
-    if (!matches(standing, text)) continue;
-    const missed = FACETS.filter((name) => !isChosen[name](row));
+  const found: FleetEntry[] = [];
+  for (const entry of entries) {
+    const { row } = entry;
+    if (!matches(entry)) continue;
+    const missed = isChosen === undefined ? NONE : FACETS.filter((name) => !isChosen[name](row));
     const hasState = state.length === 0 || state.includes(row.state);
     if (hasState && facets === true) values.add(row, missed);
     if (missed.length > 0) continue;
     counts[row.state] += 1;
-    if (hasState) found.push({ standing, row, text });
+    if (hasState) found.push(entry);
   }
   const page: PageQuery = cursor === undefined ? { limit } : { limit, cursor };
   return {
@@ -63,15 +58,18 @@ function matcherOf({ search = '', condition = [], label = [] }: FleetQuery) {
   const terms = search.toLowerCase().split(/\s+/).filter(Boolean);
   const hasFilter = condition.length + label.length > 0;
   const matches = filterOf(condition, label);
-  return ({ status }: Standing, text: string): boolean =>
-    terms.every((term) => text.includes(term)) && (!hasFilter || matches(status));
+  return ({ status, text }: FleetEntry): boolean =>
+    terms.every((term) => text().includes(term)) && (!hasFilter || matches(status));
 }
 
 const FACETS = ['platform', 'team', 'region'] as const;
 type Facet = (typeof FACETS)[number];
 
-/** Returns a predicate for each filter that has values to choose from. */
-function choosers(query: FleetQuery): Readonly<Record<Facet, (row: ApplicationRow) => boolean>> {
+const NONE: readonly Facet[] = [];
+
+/** Returns a predicate for each filter that has values to choose from; undefined: none is chosen. */
+function choosers(query: FleetQuery): Readonly<Record<Facet, (row: ApplicationRow) => boolean>> | undefined {
+  if (FACETS.every((name) => (query[name] ?? []).length === 0)) return undefined;
   const chooser = (name: Facet) => {
     const wanted = query[name] ?? [];
     if (wanted.length === 0) return () => true;
@@ -81,14 +79,16 @@ function choosers(query: FleetQuery): Readonly<Record<Facet, (row: ApplicationRo
   return { platform: chooser('platform'), team: chooser('team'), region: chooser('region') };
 }
 
-const SEVERITIES = new Map(FLEET_STATES.map((state, at) => [state, at]));
+const SEVERITIES = Object.fromEntries(FLEET_STATES.map((state, at) => [state, at])) as Readonly<
+  Record<FleetState, number>
+>;
 /** More than any time in milliseconds, so that the state decides first. */
 const SEVERITY_STEP = 1e14;
 
 const RANKS: Readonly<Record<(typeof SORTS)[number], (row: ApplicationRow) => number>> = {
   name: () => 0,
   // The most urgent first, and what has been in that state for the longest time.
-  state: ({ state, sinceMs }) => (SEVERITIES.get(state) ?? 0) * SEVERITY_STEP + Math.trunc(sinceMs),
+  state: ({ state, sinceMs }) => SEVERITIES[state] * SEVERITY_STEP + Math.trunc(sinceMs),
   // The newest first.
   change: ({ change }) => -Math.trunc(change?.doneMs ?? 0),
   // The oldest first.
@@ -98,7 +98,7 @@ const RANKS: Readonly<Record<(typeof SORTS)[number], (row: ApplicationRow) => nu
 const ORDERS = Object.fromEntries(
   SORTS.flatMap((name) =>
     (['', '-'] as const).map((sign) => {
-      const order: Order<Found> = {
+      const order: Order<FleetEntry> = {
         name: `${sign}${name}`,
         rankOf: ({ row }) => RANKS[name](row),
         keyOf: ({ row }) => row.id,
@@ -107,7 +107,7 @@ const ORDERS = Object.fromEntries(
       return [order.name, order];
     }),
   ),
-) as Readonly<Record<FleetQuery['sort'], Order<Found>>>;
+) as Readonly<Record<FleetQuery['sort'], Order<FleetEntry>>>;
 
 const FACET_VALUES_MAX = 50;
 

@@ -50,16 +50,22 @@ export function pageInOrder<Item>(
   { limit, cursor }: PageQuery,
 ): Page<Item> {
   const sign = isReversed ? -1 : 1;
-  const compare = (left: Ranked, right: Ranked): number =>
-    sign * (left.rank - right.rank || (left.key < right.key ? -1 : left.key > right.key ? 1 : 0));
+  const compare = (leftRank: number, leftKey: string, right: Ranked): number =>
+    sign * (leftRank - right.rank || (leftKey < right.key ? -1 : leftKey > right.key ? 1 : 0));
   const after = cursor === undefined ? undefined : rankedOf(keyOfCursor(`${list} ${name}`, cursor));
   const first: (Ranked & { readonly item: Item })[] = [];
   for (const item of items) {
-    const ranked = { rank: rankOf(item), key: keyOf(item), item };
-    if (after !== undefined && compare(ranked, after) <= 0) continue;
-    const last = first.at(-1);
-    if (first.length > limit && last !== undefined && compare(ranked, last) >= 0) continue;
-    first.splice(placeOf(first, ranked, compare), 0, ranked);
+    const rank = rankOf(item);
+    const key = keyOf(item);
+    if (after !== undefined && compare(rank, key, after) <= 0) continue;
+    // Nothing is created for an item that is behind the page: most of them are.
+    const last = first[limit];
+    if (last !== undefined && compare(rank, key, last) >= 0) continue;
+    first.splice(
+      placeOf(first, (other) => compare(rank, key, other)),
+      0,
+      { rank, key, item },
+    );
     if (first.length > limit + 1) first.pop();
   }
   const page = first.slice(0, limit);
@@ -83,13 +89,13 @@ interface Ranked {
   readonly key: string;
 }
 
-/** Returns the place of a new item in a sorted list, by halving. */
-function placeOf<Item>(sorted: readonly Item[], item: Item, compare: (left: Item, right: Item) => number): number {
+/** Returns the place of a new item in a sorted list, by halving. @param compare negative: the item comes before the other. */
+function placeOf<Item>(sorted: readonly Item[], compare: (other: Item) => number): number {
   let from = 0;
   let to = sorted.length;
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (compare(sorted[middle] as Item, item) < 0) from = middle + 1;
+    if (compare(sorted[middle] as Item) > 0) from = middle + 1;
     else to = middle;
   }
   return from;

@@ -9,45 +9,58 @@ import { unreachable } from '../model/unreachable.ts';
 import { cut } from '../plan/words.ts';
 import { applicationState, conditionOf } from './answered.ts';
 
-/** An application as lists show it, with what they search. */
+/** An application as lists show it. */
 export interface FleetEntry {
+  readonly status: ApplicationStatus;
+  readonly kept: Standing['kept'];
   readonly row: ApplicationRow;
   /** The name, the id on the platform and the labels, in lower case. */
-  readonly text: string;
+  readonly text: () => string;
 }
 
 const REASON_LENGTH_MAX = 200;
 
 /** Entries by the status that they were derived from. A status is replaced, never changed. */
-const entries = new WeakMap<ApplicationStatus, { readonly kept: Standing['kept']; readonly entry: FleetEntry }>();
+const entries = new WeakMap<ApplicationStatus, FleetEntry>();
 
-/** Returns the entry of an application. It is derived again only after a pass. */
-export function fleetEntry({ status, kept }: Standing): FleetEntry {
-  const known = entries.get(status);
-  if (known?.kept === kept) return known.entry;
-  const entry = { row: rowOf(status, kept), text: textOf(status) };
-  entries.set(status, { kept, entry });
-  return entry;
+/** Entries that are derived before the event loop turns. They take a few milliseconds. */
+const PART_SIZE = 500;
+
+/**
+ * Returns the entry of each application. An entry is derived again only after a pass. After a round over ten thousand
+ * applications all of them are, which takes longer than one turn of the event loop.
+ */
+export async function deriveEntries(
+  standings: readonly Standing[],
+  turn: () => Promise<void>,
+): Promise<readonly FleetEntry[]> {
+  const found: FleetEntry[] = [];
+  let derived = 0;
+  for (const { status, kept } of standings) {
+    const known = entries.get(status);
+    if (known?.kept === kept) {
+      found.push(known);
+      continue;
+    }
+    const entry = entryOf(status, kept);
+    entries.set(status, entry);
+    found.push(entry);
+    derived += 1;
+    if (derived % PART_SIZE === 0) await turn();
+  }
+  return found;
+}
+
+function entryOf(status: ApplicationStatus, kept: Standing['kept']): FleetEntry {
+  let text: string | undefined;
+  // Most lists search nothing.
+  return { status, kept, row: rowOf(status, kept), text: () => (text ??= textOf(status)) };
 }
 
 /** Returns the status with a decision of an operator that no pass has seen yet. */
 export function decidedStatus(status: ApplicationStatus, { suspended }: Standing['kept']): ApplicationStatus {
   if ((status.pause?.type === 'suspended') === (suspended !== null)) return status;
   return { ...status, pause: suspended === null ? null : { type: 'suspended', ...suspended } };
-}
-
-/** Entries that are derived before the event loop turns. They take a few milliseconds. */
-const PART_SIZE = 500;
-
-/** Derives the entries that are new. After a round over ten thousand applications these are all, which takes longer than one turn. */
-export async function deriveEntries(standings: readonly Standing[], turn: () => Promise<void>): Promise<void> {
-  let derived = 0;
-  for (const standing of standings) {
-    if (entries.get(standing.status)?.kept === standing.kept) continue;
-    fleetEntry(standing);
-    derived += 1;
-    if (derived % PART_SIZE === 0) await turn();
-  }
 }
 
 function rowOf(seen: ApplicationStatus, kept: Standing['kept']): ApplicationRow {

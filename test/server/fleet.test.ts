@@ -318,7 +318,8 @@ test('a caller with some applications sees no trace of others in rows, counts, c
   });
   const permissions = permissionsOf([{ role: 'operator', applications: ['default/team-b/*/*'] }]);
   const limited = scopedApi(api, undefined, () => permissions);
-  const page = fleetPage(limited.standings(), { limit: 10, sort: 'name', facets: true });
+  const entries = await deriveEntries(limited.standings(), async () => {});
+  const page = fleetPage(entries, { limit: 10, sort: 'name', facets: true });
   expect(page.items.map(({ row }) => row.id)).toEqual(['Application/failing']);
   expect(page).toMatchObject({ total: 1, counts: { failing: 1, held: 0, 'in-sync': 0 } });
   expect(page.facets?.team).toEqual([{ value: 'team-b', count: 1 }]);

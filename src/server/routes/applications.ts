@@ -105,8 +105,8 @@ export const applicationRoutes = routesOf({
     },
     handle: async ({ query }, { api, clock }) => {
       const { view, ...asked } = query as FleetQuery & { readonly view: 'summary' | 'row' };
-      await deriveEntries(api.standings(), () => clock.sleep(0));
-      const { items, ...page } = fleetPage(api.standings(), asked);
+      const entries = await deriveEntries(api.standings(), () => clock.sleep(0));
+      const { items, ...page } = fleetPage(entries, asked);
       const rows = items.map(({ row }) => row);
       const summary = ({ id }: ApplicationRow) => summaryOf(api.application(id) as ApplicationDetails);
       return json({ items: view === 'row' ? rows : rows.map(summary), ...page });
