@@ -2,7 +2,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { HistoryRow } from '../../src/model/owned.ts';
 import type { Page as ListPage } from '../../src/model/page.ts';
-import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { detailsOf, liveRules, scene, shopDocuments, until, untilReady } from './application-scene.ts';
 import { settled, visit } from './browsing.ts';
 import type { World } from './world.ts';
@@ -15,7 +14,6 @@ afterAll(() => world.close());
 
 const RULE = 'HttpGatewayRule/shop-01';
 const address = `/applications/shop?resource=${RULE}`;
-const SCOPE = `default/${demo.team}/${demo.region}/${demo.appId}`;
 
 const rows = async (): Promise<readonly HistoryRow[]> =>
   (await world.api<ListPage<HistoryRow>>('/api/v1/history?limit=200')).items;
@@ -119,30 +117,5 @@ test('resolve a request whose answer was lost, with its evidence beside it', asy
   expect(liveRules(world)).toHaveLength(4);
   expect((await rows()).find(({ event }) => event === 'resolved')).toMatchObject({
     detail: { decision: 'applied', reason: 'the console shows it' },
-  });
-});
-
-test('prune what an Application left behind, exactly as shown', async () => {
-  await world.api('/api/v1/applications/shop/sync', { method: 'POST', body: '{}' });
-  const other = { 'app.yaml': undefined, 'web.yaml': undefined, 'rules.yaml': undefined };
-  world.commit(
-    {
-      ...other,
-      'blog.yaml': (shopDocuments(1)['app.yaml'] ?? '')
-        .replace('name: shop', 'name: blog')
-        .replace(`appId: ${demo.appId}`, 'appId: 43'),
-    },
-    'Remove the shop',
-  );
-  await until(async () => (await world.api<{ items: unknown[] }>('/api/v1/orphans')).items.length > 0);
-  const page = await open('/attention');
-  const text = await carryOut(page, 'Prune', 'Prune', 'the shop is closed');
-  expect(text).toContain('delete rule');
-  await until(async () => liveRules(world).length === 0);
-  await carryOut(page, 'Forget', 'Forget', 'its component belongs to others');
-  await until(async () => (await world.api<{ items: unknown[] }>('/api/v1/orphans')).items.length === 0);
-  expect((await rows()).find(({ event }) => event === 'prune-orphan')).toMatchObject({
-    scope: SCOPE,
-    detail: { by: 'admin' },
   });
 });
