@@ -47,7 +47,9 @@ async function happened(type: string, application: string): Promise<void> {
 }
 
 test('question 7: how is the application doing, before and after the last change?', async () => {
-  const page = await visit(world.url, MONITORING);
+  const page = await visit(world.url, '/applications');
+  await page.getByRole('link', { name: 'shop', exact: true }).click();
+  await page.getByRole('link', { name: 'Monitoring' }).click();
   await settled(page);
   for (const item of ['request_time', 'request', 'request_client']) {
     const panel = page.getByRole('figure').filter({ has: page.getByRole('heading', { name: item, exact: true }) });

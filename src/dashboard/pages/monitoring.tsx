@@ -6,10 +6,9 @@ import { nowMs, tick } from '../clock.ts';
 import type { Span } from '../charts/model.ts';
 import { useData } from '../data.ts';
 import { Icon } from '../parts/icon.tsx';
-import { applicationAddress, Link } from '../parts/link.tsx';
-import { PageFrame } from '../parts/page.tsx';
 import { Empty, WithData } from '../parts/states.tsx';
 import { query, setQuery } from '../router.ts';
+import { ApplicationFrame } from './application/head.tsx';
 import { MarkList } from './monitoring-marks.tsx';
 import { Panels } from './monitoring-panels.tsx';
 import { ValueTable } from './monitoring-table.tsx';
@@ -31,23 +30,18 @@ export function Monitoring({ name = '' }: Readonly<Record<string, string>>) {
   });
   useEveryTick(range.type === 'live', history.reload);
   return (
-    <PageFrame
-      title={`Monitoring of ${name}`}
-      trail={
-        <>
-          <Link to="/applications">Applications</Link> / <Link to={applicationAddress(id)}>{name}</Link>
-        </>
-      }
-    >
-      <WithData of={history} lines={10}>
-        {(shown) => (
-          <>
-            <Toolbar shown={shown} range={range} component={component} />
-            <Content name={name} shown={shown} requested={spanOf(range, shown)} />
-          </>
-        )}
-      </WithData>
-    </PageFrame>
+    <ApplicationFrame name={name} view="monitoring">
+      {() => (
+        <WithData of={history} lines={10}>
+          {(shown) => (
+            <>
+              <Toolbar shown={shown} range={range} component={component} />
+              <Content name={name} shown={shown} requested={spanOf(range, shown)} />
+            </>
+          )}
+        </WithData>
+      )}
+    </ApplicationFrame>
   );
 }
 
