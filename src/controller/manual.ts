@@ -192,7 +192,7 @@ async function mustBeOf({ sourceLedger: { ledger } }: Core, scope: ScopeKey, id:
     code: 'ledger/no-intent',
     disposition: 'invalid',
     message: `The application has no intent ${id}. Nothing was recorded.`,
-    remedy: 'List those whose outcome is not known: portolan ledger list --server URL.',
+    remedy: 'List those whose outcome is not known: portolan attention --server URL.',
   });
 }
 

@@ -87,7 +87,8 @@ function applicationItems({ status, kept }: Standing, doubts: readonly Doubt[], 
     const { code, message, remedy } = lastError;
     const kind = isDenied ? 'policy' : code === 'ledger/other-platform' ? 'platform' : 'failure';
     const sinceMs = conditionOf(status, 'Ready')?.sinceMs ?? lastError.atMs;
-    const command = kind === 'platform' ? 'portolan ledger rebind' : `portolan events --application ${nameOf(id)}`;
+    const events = `portolan events --application ${nameOf(id)}`;
+    const command = kind === 'platform' ? 'portolan ledger rebind' : events;
     add(kind, id, { sinceMs, code, message, remedy, command });
   }
   // Reported as suspended for longer than the settings allow.

@@ -44,6 +44,8 @@ const ARGUMENTS: Readonly<Record<string, (folder: string) => string>> = {
   platform: () => 'default',
   shell: () => 'bash',
   file: (folder) => join(folder, 'backup.db'),
+  from: (folder) => join(folder, 'portolan.db'),
+  to: (folder) => join(folder, 'copy.db'),
 };
 
 const IF_OPTIONAL: ReadonlySet<string> = new Set(['folder', 'paths...', 'name']);
@@ -203,6 +205,8 @@ test.for(CASES.map(named))(
       if (what === 'a format that is not there' && (await isFree(words))) continue;
       // The daemon waits for a folder that another program may still fetch.
       if (what === 'manifests that are not there' && words.join() === 'run') continue;
+      // With a ledger, or an application that is named by its place, no controller is asked.
+      if (what === 'a token file that is not there' && /^(?:monitor$|ledger,)/.test(words.join())) continue;
       // Only --revert reads a checkout.
       if (/manifests|configuration|variables/.test(what) && words.join() === 'history') continue;
       const wrong = { ...call, args: [...call.args, ...more] };
