@@ -37,6 +37,9 @@ export function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
+/** Longest timer of Node.js, 24.8 days. It fires at once beyond that. */
+const TIMER_MS_MAX = 2 ** 31 - 1;
+
 let bootId: string | undefined;
 
 export const systemClock: Clock = {
@@ -53,15 +56,22 @@ export const systemClock: Clock = {
         reject(signal.reason);
         return;
       }
+      let timer: NodeJS.Timeout | undefined;
+      let leftMs = ms;
+      const wait = (): void => {
+        const partMs = Math.min(leftMs, TIMER_MS_MAX);
+        leftMs -= partMs;
+        timer = setTimeout(leftMs > 0 ? wait : end, partMs);
+      };
       const end = (): void => {
         signal?.removeEventListener('abort', stop);
         resolve();
       };
-      const timer = setTimeout(end, ms);
       const stop = (): void => {
         clearTimeout(timer);
         reject(signal?.reason);
       };
+      wait();
       signal?.addEventListener('abort', stop, { once: true });
     }),
 };
