@@ -145,11 +145,14 @@ export function pageOfRows<Row>(
   return { items, nextCursor: cursorOf(list, `${number}.${skip}`) };
 }
 
+/** No transaction has as many rows. A cursor that skips more was not made here, and would have the whole history read. */
+const SKIP_MAX = 10_000;
+
 /** Returns the place in a cursor. @throws RequestProblem when the cursor does not belong to this list. */
 export function placeOfCursor(list: string, cursor: string | undefined): Place | undefined {
   if (cursor === undefined) return undefined;
   const [, number, skip] = /^([0-9]{1,15})\.([0-9]{1,6})$/.exec(keyOfCursor(list, cursor)) ?? [];
-  if (number === undefined) throw badCursor();
+  if (number === undefined || Number(skip) > SKIP_MAX) throw badCursor();
   return { number: Number(number), skip: Number(skip) };
 }
 

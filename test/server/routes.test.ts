@@ -162,6 +162,11 @@ test.for([
   ['/api/v1/applications?condition=Wild', 'server/invalid-request'],
   ['/api/v1/applications?cursor=%00', 'server/bad-cursor'],
   ['/api/v1/history?cursor=YXBwbGljYXRpb25zOmE', 'server/bad-cursor'],
+  // Skips 999,999 rows, which the ledger would have to read first.
+  [
+    `/api/v1/history?cursor=${Buffer.from('history:999999999999999.999999').toString('base64url')}`,
+    'server/bad-cursor',
+  ],
   ['/api/v1/events/stream?after=yesterday', 'server/bad-position'],
 ] as const)('%s is refused as %s', async ([path, code]) => {
   const { ask } = await serve();
