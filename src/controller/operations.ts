@@ -68,14 +68,16 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
 function ledgerViews(core: Core): Pick<ControllerApi, 'history' | 'objects' | 'intents'> {
   const { ledger } = core.sourceLedger;
   const scopeOf = (id: ResourceId): ScopeKey | null => known(core, id).status.scope;
+  const pause = (): Promise<void> => core.options.clock.sleep(0);
   return {
     async history({ application, resource, within, limit, beforeSerial }) {
       const scope = application === undefined ? undefined : scopeOf(application);
       // An application that was never resolved has no history.
       if (scope === null || (scope !== undefined && within?.(scope) === false)) return [];
       if (resource !== undefined && scope !== undefined)
-        return Array.fromAsync(historyRowsOf(ledger, { scope, resource, limit, beforeSerial }));
-      if (scope === undefined && within !== undefined) return historyWithin(ledger, within, { limit, beforeSerial });
+        return Array.fromAsync(historyRowsOf(ledger, { scope, resource, limit, beforeSerial, pause }));
+      if (scope === undefined && within !== undefined)
+        return historyWithin(ledger, within, { limit, beforeSerial, pause });
       return ledger.history({ limit, scope, beforeSerial });
     },
     async objects(id) {

@@ -189,7 +189,7 @@ function actorsOf(
 
 /** Returns the last applied write of each field of a resource, as far as the newest rows of its history have it. */
 async function lastWrites(
-  { sourceLedger: { ledger } }: Core,
+  { sourceLedger: { ledger }, options: { clock } }: Core,
   { status: { scope } }: AppRecord,
   resource: ResourceId,
 ): Promise<ReadonlyMap<string, LastWrite>> {
@@ -197,7 +197,8 @@ async function lastWrites(
   if (scope === null) return writes;
   // The outcome of a request is newer than the request.
   const outcomes = new Map<string, string>();
-  for await (const { atMs, event, actor, detail } of historyRowsOf(ledger, { scope, resource, limit: ROWS_MAX })) {
+  const wanted = { scope, resource, limit: ROWS_MAX, pause: () => clock.sleep(0) };
+  for await (const { atMs, event, actor, detail } of historyRowsOf(ledger, wanted)) {
     const { intent, decision, write } = detail as Recorded;
     if (intent === undefined) continue;
     if (event !== 'intent' && !outcomes.has(intent)) outcomes.set(intent, decision ?? event);

@@ -6,33 +6,42 @@ import { type HistoryFilter, type Ledger, SCOPES_MAX } from './ledger.ts';
 /** Rows that are read at once. */
 const PAGE = 1_000;
 
-/** Yields the rows of a scope, or of all, newest first. @param before only rows with a lower serial. */
+/** Options of a reading of rows. */
+interface Reading {
+  /** Only rows with a lower serial. */
+  readonly beforeSerial?: number | undefined;
+  /** Lets other work run between two pages: a ledger in a file answers without a pause, and may have very many rows. */
+  readonly pause?: () => Promise<void>;
+}
+
+/** Yields the rows of a scope, or of all, newest first. */
 export async function* historyRows(
   ledger: Ledger,
   scope: ScopeKey | undefined,
-  before?: number,
+  { beforeSerial: before, pause }: Reading = {},
 ): AsyncGenerator<HistoryRow> {
   let beforeSerial = before;
-  for (;;) {
-    const rows = await ledger.history({ scope, limit: PAGE, beforeSerial });
+  for (let limit = PAGE; ; ) {
+    const rows = await ledger.history({ scope, limit, beforeSerial });
     const last = rows.at(-1);
-    if (rows.length < PAGE || last === undefined) {
+    if (rows.length < limit || last === undefined) {
       yield* rows;
       return;
     }
     // The rows of one transaction have one serial, and the page may end among them.
     const whole = rows.filter(({ serial }) => serial !== last.serial);
-    if (whole.length === 0) throw new Error(`transaction ${last.serial} has more than ${PAGE} rows`);
+    // All of them are of one transaction, which has more.
+    limit = whole.length === 0 ? limit * 2 : PAGE;
     yield* whole;
-    beforeSerial = last.serial + 1;
+    await pause?.();
+    if (whole.length > 0) beforeSerial = last.serial + 1;
   }
 }
 
 /** Selects the rows of one resource. */
-export interface ResourceRows {
+export interface ResourceRows extends Reading {
   readonly scope: ScopeKey;
   readonly resource: ResourceId;
-  readonly beforeSerial?: number | undefined;
   readonly limit: number;
 }
 
@@ -45,7 +54,7 @@ const LOOKAHEAD = 500;
  */
 export async function* historyRowsOf(
   ledger: Ledger,
-  { scope, resource, beforeSerial, limit }: ResourceRows,
+  { scope, resource, limit, ...reading }: ResourceRows,
 ): AsyncGenerator<HistoryRow> {
   const objects = await ledger.objects({ scope });
   const uids = new Set(objects.flatMap((object) => (object.resource === resource ? [object.uid] : [])));
@@ -57,7 +66,7 @@ export async function* historyRowsOf(
   };
   const ahead: HistoryRow[] = [];
   let left = limit;
-  for await (const row of historyRows(ledger, scope, beforeSerial)) {
+  for await (const row of historyRows(ledger, scope, reading)) {
     const { intent } = objectOf(row.detail);
     if (row.event === 'intent' && typeof intent === 'string' && isAbout(row, resource, uids)) intents.add(intent);
     ahead.push(row);
@@ -89,13 +98,13 @@ function objectOf(json: Json | undefined): JsonObject {
 export async function historyWithin(
   ledger: Ledger,
   isWanted: (scope: ScopeKey) => boolean,
-  { limit, beforeSerial }: Pick<HistoryFilter, 'limit' | 'beforeSerial'>,
+  { limit, beforeSerial, pause }: Pick<HistoryFilter, 'limit' | 'beforeSerial'> & Required<Pick<Reading, 'pause'>>,
 ): Promise<readonly HistoryRow[]> {
   const scopes = (await ledger.scopes()).filter(isWanted);
   if (scopes.length === 0) return [];
   if (scopes.length <= SCOPES_MAX) return ledger.history({ scopes, limit, beforeSerial });
   const found: HistoryRow[] = [];
-  for await (const row of historyRows(ledger, undefined, beforeSerial)) {
+  for await (const row of historyRows(ledger, undefined, { beforeSerial, pause })) {
     if (found.length >= limit) break;
     if (isWanted(row.scope)) found.push(row);
   }

@@ -77,7 +77,9 @@ export async function selectHistory(db: Kysely<LedgerTables>, filter: HistoryFil
   const { uid } = filter;
   if (uid !== undefined) query = query.where('uid', 'in', [uid, formerUid(uid) ?? uid]);
   if (filter.beforeSerial !== undefined) query = query.where('serial', '<', filter.beforeSerial);
-  query = query.orderBy('serial', 'desc').orderBy('line', 'desc');
+  // The lines of one scope are in the order of their serials, and its index has them in this order: nothing is sorted.
+  if (filter.scope === undefined) query = query.orderBy('serial', 'desc');
+  query = query.orderBy('line', 'desc');
   if (Number.isFinite(filter.limit)) query = query.limit(filter.limit);
   return (await query.execute()).map(historyOf);
 }
