@@ -1,4 +1,6 @@
+import PQueue from 'p-queue';
 import type { SignaturePolicy } from '../configuration/settings/source-spec.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { CommitPlace, Workbench } from './contents.ts';
 import type { FoundCommit, SourceReading } from './feed.ts';
 import { Git, type GitSurroundings } from './git.ts';
@@ -10,6 +12,9 @@ import type { WatchPlan } from './watch-plan.ts';
 
 /** Maximum size of a commit that `findCommit` reads. */
 const FOUND_BYTES_MAX = 64 * 1024;
+/** Questions about older commits that git answers at once, each in a process of its own, and those that wait. */
+const LOOKUPS = 2;
+const LOOKUPS_WAITING = 16;
 
 /** The part of a repository to read. */
 export interface RepositoryView extends Pick<CommitPlace, 'identity' | 'paths' | 'exclude'> {
@@ -27,6 +32,7 @@ export abstract class RepositoryReader implements SourceReader {
   /** Aborted when the source is closed. */
   protected readonly closing = new AbortController();
   readonly #options: RepositoryOptions;
+  readonly #lookups = new PQueue({ concurrency: LOOKUPS });
   #open: { readonly view: RepositoryView; readonly objects: ObjectReader } | undefined;
   #last: { readonly key: string; readonly reading: SourceReading } | undefined;
 
@@ -44,6 +50,16 @@ export abstract class RepositoryReader implements SourceReader {
   }
 
   async findCommit(prefix: string): Promise<FoundCommit> {
+    return this.#lookUp(() => this.#find(prefix));
+  }
+
+  /** Bounds what callers may ask git, so that they delay neither the reading of the source nor other work of the machine. */
+  #lookUp<Result>(ask: () => Promise<Result>): Promise<Result> {
+    if (this.#lookups.size >= LOOKUPS_WAITING) throw tooManyLookups();
+    return this.#lookups.add(ask);
+  }
+
+  async #find(prefix: string): Promise<FoundCommit> {
     if (this.#open === undefined || !/^[0-9a-f]{4,64}$/.test(prefix)) return { found: 'none' };
     const { view, objects } = this.#open;
     const [facts] = await objects.facts([`${prefix}^{commit}`]);
@@ -58,7 +74,7 @@ export abstract class RepositoryReader implements SourceReader {
     return {
       found: 'one',
       commit: { id, committedMs, author, subject },
-      descent: (descendant) => descentFrom(view.git, descendant, id),
+      descent: async (descendant) => this.#lookUp(() => descentFrom(view.git, descendant, id)),
     };
   }
 
@@ -121,4 +137,13 @@ export abstract class RepositoryReader implements SourceReader {
     if (parents.includes(ancestor)) return 'descends';
     return this.descent(this.#open?.view.git ?? read, id, ancestor);
   }
+}
+
+function tooManyLookups(): PortolanError {
+  return new PortolanError({
+    code: 'source/too-many-lookups',
+    disposition: 'retry',
+    message: `${LOOKUPS_WAITING} questions about older commits are waiting, which is the limit. Nothing was looked up.`,
+    remedy: 'Retry in a few seconds.',
+  });
 }

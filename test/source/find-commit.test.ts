@@ -37,6 +37,24 @@ test('a commit that was never read by itself is found by the first digits of its
     expect(await feed.findCommit(text), text).toEqual({ found: 'none' });
 });
 
+test('many callers at once cannot start as many processes: some wait, and further ones are refused', async () => {
+  const root = repository({ 'a.yaml': 'one' });
+  const older = git(root, 'rev-parse', 'HEAD');
+  const newest = commit(root, { 'a.yaml': 'two' });
+  const { feed, next } = listen([root]);
+  await next();
+  const found = await feed.findCommit(older);
+  if (found.found !== 'one') throw new Error(`it was not found: ${found.found}`);
+  const questions: readonly (() => Promise<unknown>)[] = [() => found.descent(newest), () => feed.findCommit(older)];
+  for (const ask of questions) {
+    const answers = await Promise.allSettled(Array.from({ length: 40 }, ask));
+    const refused = answers.filter(({ status }) => status === 'rejected');
+    expect(refused).toHaveLength(40 - 18);
+    for (const one of refused) expect(one).toMatchObject({ reason: { code: 'source/too-many-lookups' } });
+  }
+  expect(await found.descent(newest), 'afterwards').toBe('descends');
+});
+
 test('a blob or a tree is no commit, and plain files have none', async () => {
   const root = repository({ 'a.yaml': 'one' });
   const { feed, next } = listen([root]);

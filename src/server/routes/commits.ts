@@ -36,7 +36,7 @@ export const commitRoutes = routesOf({
     // Git may be asked.
     waits: true,
     answers: { 200: { description: 'The commit.', schema: ref('CommitDetails') } },
-    handle: async ({ params }, { api }) => json(await commitNamed(api, params['sha'] ?? '')),
+    handle: async ({ params, signal }, { api }) => json(await commitNamed(api, params['sha'] ?? '', signal)),
   },
 });
 
@@ -46,7 +46,7 @@ function worldOf(api: ControllerApi): CommitWorld {
 }
 
 /** @throws RequestProblem when no commit has such an id, or several have. */
-async function commitNamed(api: ControllerApi, text: string): Promise<CommitDetails> {
+async function commitNamed(api: ControllerApi, text: string, signal: AbortSignal): Promise<CommitDetails> {
   const prefix = prefixOf(text);
   if (prefix === undefined)
     throw refusal(400, 'source/bad-commit', {
@@ -62,7 +62,7 @@ async function commitNamed(api: ControllerApi, text: string): Promise<CommitDeta
   if (found.found === 'several') throw ambiguous(prefix, []);
   if (found.found !== 'one') throw unknownCommit(prefix, api.status().source);
   const accepted = world.commits.filter(({ acceptedMs }) => acceptedMs !== null);
-  const containedIn = await firstThatContains(found, accepted);
+  const containedIn = await firstThatContains(found, accepted, signal);
   const [newest] = accepted;
   const descent = newest === undefined ? 'unknown' : await found.descent(newest.id);
   const isAccepted = descent === 'unknown' ? undefined : descent === 'descends';
@@ -77,6 +77,7 @@ async function commitNamed(api: ControllerApi, text: string): Promise<CommitDeta
 async function firstThatContains(
   { descent }: Extract<FoundCommit, { found: 'one' }>,
   accepted: readonly CommitRecord[],
+  signal: AbortSignal,
 ): Promise<CommitRecord | undefined> {
   let first: CommitRecord | undefined;
   let from = 0;
@@ -84,6 +85,8 @@ async function firstThatContains(
   while (from < to) {
     const middle = first === undefined && from === 0 ? 0 : (from + to) >> 1;
     const record = accepted[middle] as CommitRecord;
+    // Git is not asked for a client that has gone.
+    signal.throwIfAborted();
     if ((await descent(record.id)) === 'descends') {
       first = record;
       from = middle + 1;
