@@ -28,7 +28,8 @@ export async function resourceDetails(
   id: ResourceId,
   resource: ResourceId,
 ): Promise<ResourceDetails | undefined> {
-  const record = known(core, id);
+  // A pass may replace members during the reading, also by those of another scope.
+  const record = { ...known(core, id) };
   const { status, observed, plan, revision } = record;
   const wanted = record.work.resources.get(resource);
   const objects = await objectsOf(core, record, resource);

@@ -47,17 +47,24 @@ function createGuard(api: ControllerApi, caller: Caller | undefined, permissions
   const isVisible = covering('viewer');
   const wrongRole = (wanted: Permission, where: ResourceId | 'all'): Error =>
     refusals.wrongRole(caller, permissionsNow(), wanted, where);
+  /** Requires a permission for an application. @throws as for an unknown one if the caller may not see it. */
+  const demand = (wanted: Permission, id: ResourceId): ApplicationDetails => {
+    const found = api.application(id);
+    if (found === undefined || !isVisible(found.scope)) throw unknownApplication(id);
+    if (!permissionsNow().may(wanted, found.scope)) throw wrongRole(wanted, id);
+    return found;
+  };
   return {
     covering,
     isVisible,
     has: (wanted: Permission): boolean => permissionsNow().hasForAll(wanted),
     seesAll: (): boolean => permissionsNow().hasForAll('viewer'),
     visible: (): readonly ApplicationStatus[] => api.applications().filter(({ scope }) => isVisible(scope)),
-    /** Requires a permission for an application. @throws as for an unknown one if the caller may not see it. */
-    demand: (wanted: Permission, id: ResourceId): ApplicationDetails => {
-      const found = api.application(id);
-      if (found === undefined || !isVisible(found.scope)) throw unknownApplication(id);
-      if (!permissionsNow().may(wanted, found.scope)) throw wrongRole(wanted, id);
+    demand,
+    /** Reads something of an application. @throws as `demand`, also if the caller may not see it any more after the reading. */
+    readOf: async <Read>(id: ResourceId, read: (id: ResourceId) => Promise<Read>): Promise<Read> => {
+      const found = await read(demand('viewer', id).id);
+      demand('viewer', id);
       return found;
     },
     /** Requires a permission for a scope of which an application was removed. */
@@ -78,7 +85,7 @@ function createGuard(api: ControllerApi, caller: Caller | undefined, permissions
 
 function views(
   api: ControllerApi,
-  { demand, demandForAll, isVisible, seesAll, visible }: Guard,
+  { demand, demandForAll, isVisible, readOf, seesAll, visible }: Guard,
 ): Pick<
   ControllerApi,
   'status' | 'applications' | 'application' | 'resource' | 'orphans' | 'events' | 'monitoring' | 'dependencies'
@@ -94,7 +101,7 @@ function views(
       const found = api.application(id);
       return found !== undefined && isVisible(found.scope) ? found : undefined;
     },
-    resource: async (id, resource) => api.resource(demand('viewer', id).id, resource),
+    resource: async (id, resource) => readOf(id, (of) => api.resource(of, resource)),
     orphans: () => api.orphans().filter(({ scope }) => isVisible(scope)),
     events: scopedEvents(api.events, (event) => (seesAll() ? event : limitedEvent(event, isVisible))),
     monitoring: async (id, window) => {
@@ -182,7 +189,7 @@ function rejectedDigest(id: ResourceId, digest: string | undefined): Error {
 /** Manual decisions about the ledger, of an admin of the application. */
 function manualCommands(
   api: ControllerApi,
-  { demand, demandScope, limited }: Guard,
+  { demand, demandScope, limited, readOf }: Guard,
 ): Pick<
   ControllerApi,
   | 'doubts'
@@ -204,7 +211,7 @@ function manualCommands(
     prune: async (scope, request, signal) => api.prune(demandScope('admin', scope), request, signal),
     forgetOrphan: async (scope, resource, author, signal) =>
       api.forgetOrphan(demandScope('admin', scope), resource, author, signal),
-    doubts: async (id) => api.doubts(demand('viewer', id).id),
+    doubts: async (id) => readOf(id, (of) => api.doubts(of)),
     resolve: async (id, intent, request, signal) => api.resolve(demand('admin', id).id, intent, request, signal),
     retry: async (id, resource, by, signal) => api.retry(demand('admin', id).id, resource, by, signal),
     forget: async (id, resource, author, signal) => api.forget(demand('admin', id).id, resource, author, signal),

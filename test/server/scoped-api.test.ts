@@ -99,11 +99,15 @@ test.for(Object.entries(CALLS).flatMap(([name, call]) => (call === null ? [] : [
 
 test('an application that changes its team during a reading is not shown', async () => {
   const { api, scoped } = limited();
-  const moved = scoped.monitoring('Application/shop', WINDOW);
+  const readings = [
+    scoped.monitoring('Application/shop', WINDOW),
+    scoped.resource('Application/shop', 'Component/shop-web'),
+    scoped.doubts('Application/shop'),
+  ];
   api.list = [ofTeam('shop', 'default/team-b/region-1/1')];
-  const [reading, plan] = await Promise.allSettled([moved, scoped.plan('all', signal)]);
+  const [plan, ...moved] = await Promise.allSettled([scoped.plan('all', signal), ...readings]);
   expect(plan).toMatchObject({ value: { scopes: [], notes: [] } });
-  expect(reading).toMatchObject({ reason: { code: 'controller/unknown-application' } });
+  for (const reading of moved) expect(reading).toMatchObject({ reason: { code: 'controller/unknown-application' } });
 });
 
 test('a rejected digest is not explained by plans that the caller may not see', async () => {
