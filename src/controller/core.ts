@@ -17,10 +17,10 @@ import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { Slots } from './slots.ts';
 
-/** The orphans of a source, and the scopes of its applications when they were found. */
+/** The orphans of a source, and what its applications referred to when they were found. */
 interface FoundOrphans {
   readonly orphans: readonly OrphanStatus[];
-  readonly scopes: ReadonlySet<ScopeKey>;
+  readonly places: ReadonlySet<string>;
 }
 
 /** State that the parts of the controller share. */

@@ -147,7 +147,9 @@ function isSameResource(left: Resource, right: Resource): boolean {
 
 function remove(core: Core, id: ResourceId): void {
   const record = core.records.get(id);
-  if (record !== undefined) release(core, record);
+  // A pass in progress keeps its scope until it ends.
+  if (record?.isRunning === true) core.gates.forget(record);
+  else if (record !== undefined) release(core, record);
   core.records.delete(id);
   core.queue.remove(id);
   core.slots.forget(id);

@@ -239,8 +239,7 @@ function unresolved(id: ResourceId): PortolanError {
   });
 }
 
-/** Returns the error for a decision that waited in vain for a pass. */
-export function busy(key: ResourceId): PortolanError {
+function busy(key: ResourceId): PortolanError {
   return new PortolanError({
     code: 'controller/busy',
     disposition: 'retry',

@@ -1,5 +1,5 @@
 import { errorFacts, PortolanError } from '../model/errors.ts';
-import { parseScopeKey, resourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
+import { parseScopeKey, type ResourceId, resourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Pruned } from '../model/manual.ts';
 import { planDigest } from '../plan/digest.ts';
 import { orphansOf } from '../plan/orphans.ts';
@@ -14,7 +14,8 @@ import { type Core, passOptions, worldOf } from './core.ts';
 import { draftEvent } from './events.ts';
 import { historyRow } from './ledger-records.ts';
 import { recordOfSource } from '../ledger/source-ledger.ts';
-import { alone, busy, forget, forgottenEvent } from './manual.ts';
+import { alone, forget, forgottenEvent } from './manual.ts';
+import { scopesOf } from './orphans.ts';
 import { planOrphan } from './planning.ts';
 
 type Commands = Pick<ControllerApi, 'planPrune' | 'prune' | 'forgetOrphan'>;
@@ -54,11 +55,11 @@ async function aloneInScope<Result>(
   task: () => Promise<Result>,
 ): Promise<Result> {
   return alone(core, resourceId('Application', scope), signal, async () => {
-    for (const id of core.claims.get(scope) ?? []) {
-      if (core.records.has(id)) throw notOrphaned(scope);
-      // The last pass of an application that was removed from the source.
-      if (core.queue.isRunning(id)) throw busy(id);
-    }
+    const claimants = (): readonly ResourceId[] => [...(core.claims.get(scope) ?? [])];
+    // The last pass of an application that was removed from the source.
+    const last = claimants().filter((id) => !core.records.has(id) && core.queue.isRunning(id));
+    for (const id of last) await alone(core, id, signal, async () => {});
+    if (claimants().some((id) => core.records.has(id))) throw notOrphaned(scope);
     core.orphanWork.add(scope);
     try {
       return await task();
@@ -74,9 +75,8 @@ async function orphansIn({ intake, records, sourceLedger, options }: Core, scope
   if (!intake.isCurrent) throw sourceUnknown();
   const owned = await sourceLedger.ledger.objects({ source: options.source, scope });
   const all = [...records.values()];
-  const planned = new Set(all.flatMap(({ status }) => (status.scope === null ? [] : [status.scope])));
   const unresolved = all.filter(({ status }) => status.scope === null).map(({ work }) => unresolvedOf(work));
-  return orphansOf(owned, planned, unresolved);
+  return orphansOf(owned, scopesOf(records), unresolved);
 }
 
 /** Returns an application without resources in place of the one that is gone. @throws PortolanError when it is not orphaned. */

@@ -9,13 +9,14 @@ import { unresolvedOf } from '../reconcile/survey.ts';
 import type { Core } from './core.ts';
 import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { historyRow, restoreFact } from './ledger-records.ts';
+import { referenceOf } from './resolved-scope.ts';
 
 /** Resources that a message names. */
 const NAMED_MAX = 20;
 
-/** Returns whether the applications have other scopes than when orphans were last looked for. */
+/** Returns whether the applications refer to other places than when orphans were last looked for. */
 export function areOrphansDue({ found, records }: Core): boolean {
-  return found === undefined || scopesOf(records).symmetricDifference(found.scopes).size > 0;
+  return found === undefined || placesOf(records).symmetricDifference(found.places).size > 0;
 }
 
 /**
@@ -27,7 +28,7 @@ export async function findOrphans(core: Core): Promise<void> {
   const { intake, sourceLedger, options, records, events } = core;
   if (intake.accepted === undefined) return;
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
-  const scopes = scopesOf(records);
+  const [scopes, places] = [scopesOf(records), placesOf(records)];
   const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
   const owned = await sourceLedger.ledger.objects({ source: options.source });
   const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
@@ -57,7 +58,7 @@ export async function findOrphans(core: Core): Promise<void> {
       { op: 'set-fact', key: `orphans ${options.source}`, value: canonicalJson(orphans) },
       ...changes.map(({ line }) => line),
     ]);
-  core.found = { orphans, scopes };
+  core.found = { orphans, places };
   for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
 }
 
@@ -86,8 +87,14 @@ function changesOf(
   });
 }
 
-function scopesOf(records: Core['records']): ReadonlySet<ScopeKey> {
-  return new Set([...records.values()].flatMap(({ status: { scope } }) => (scope === null ? [] : [scope])));
+/** Returns the scopes of the applications. One that refers to another scope now has its former one until that is resolved. */
+export function scopesOf(records: Core['records']): ReadonlySet<ScopeKey> {
+  return new Set([...records.values()].flatMap(({ status, kept }) => status.scope ?? kept.resolved?.scope ?? []));
+}
+
+/** Returns the scopes of the applications, and the references of those that are not resolved. */
+function placesOf(records: Core['records']): ReadonlySet<string> {
+  return new Set([...records.values()].map(({ status, work }) => status.scope ?? referenceOf(work.application.spec)));
 }
 
 function keyOf({ scope, id }: Pick<OrphanStatus, 'scope' | 'id'>): string {

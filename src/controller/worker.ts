@@ -57,7 +57,14 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
     record.isRunning = false;
     done.abort(NOT_NEEDED);
     requeueWaiting(core, slots.leave(id));
+    if (records.get(id) !== record) abandon(core, id);
   }
+}
+
+/** Frees the scope of an application that was removed during its last pass, which may have left something behind. */
+function abandon({ claims, refreshOrphans }: Core, id: ResourceId): void {
+  for (const claimants of claims.values()) claimants.delete(id);
+  void refreshOrphans();
 }
 
 function requeueWaiting({ queue }: Core, next: Waiting | undefined): void {

@@ -21,7 +21,7 @@ async function inSync(): Promise<DaemonWorld> {
   return world;
 }
 
-const LEFT = ['Component/shop-web', 'HttpGatewayRule/www'];
+const LEFT = ['Component/shop-web', 'HttpGatewayRule/www'] as const;
 
 test('resources become orphaned with one event and end it with one, over a restart too, and are never removed', async () => {
   const world = await inSync();
@@ -120,4 +120,37 @@ test('an Application that means another application orphans the former one once 
   await world.pass(120_000);
   const plan = await world.controller.api.plan(['Application/blog'], new AbortController().signal);
   expect(plan.notes).toEqual([]);
+});
+
+test('an Application that is resolved and removed between two looks leaves orphans at once', async () => {
+  const world = started('{ prune: { maxShare: 1 } }');
+  await world.commit(REST);
+  await world.until(() => world.ready('Application/blog') !== 'Unknown NotObserved', 'a first look');
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'in sync');
+  await world.commit(REST);
+  expect(orphans(world)).toEqual(LEFT.map((id) => `${SCOPE} ${id}`));
+});
+
+test('what the last pass of a removed Application leaves is orphaned too, and a decision waits for its end', async () => {
+  const world = started('{ prune: { maxShare: 1 } }');
+  await world.commit(REST);
+  const arrived = Promise.withResolvers<void>();
+  const answered = Promise.withResolvers<void>();
+  world.answer = async ({ method, path }) => {
+    if (method !== 'POST' || !path.includes('httpdomains')) return undefined;
+    arrived.resolve();
+    await answered.promise;
+    return undefined;
+  };
+  await world.commit(FILES);
+  await arrived.promise;
+  await world.commit(REST);
+  expect(orphans(world)).toEqual([`${SCOPE} Component/shop-web`]);
+  const author = { by: 'a person', reason: 'a move' };
+  const forgotten = world.controller.api.forgetOrphan(SCOPE, LEFT[1], author, new AbortController().signal);
+  answered.resolve();
+  expect((await forgotten).forgotten.map(({ resource }) => resource)).toEqual([LEFT[1]]);
+  expect(domains(world), 'it stays on the platform').toEqual(['www.example.com']);
+  expect(orphans(world)).toEqual([`${SCOPE} Component/shop-web`]);
 });
