@@ -12,8 +12,10 @@ export async function decide(
   const { change } = decision;
   const next = { ...record, kept: { ...record.kept, ...change } };
   await saveRecord(core.sourceLedger, next, [decision.line]);
-  record.written = next.written;
   // A pass may have changed other members meanwhile.
   record.kept = { ...record.kept, ...change };
   publish(core, record, record.revision, [decision.event]);
+  // It may also have saved them after the decision, without it. The present content of the ledger is not known.
+  record.written = '';
+  await saveRecord(core.sourceLedger, record);
 }
