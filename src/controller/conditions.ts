@@ -3,6 +3,7 @@ import type { ResourceId } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { Refusal } from '../model/plan-document.ts';
 import { POLICY_WARNING } from '../plan/guard.ts';
+import { withRemedy } from '../plan/words.ts';
 import type { Resource } from '../model/resource.ts';
 import type {
   ApprovalNeeded,
@@ -145,10 +146,9 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
   if (denied.length > 0)
     return stalled('Denied', listed(denied.map(({ message, override }) => `${message} (${override})`)));
   const hold = plan?.holds.find(requiresManualAction);
-  if (hold !== undefined) return stalled('Held', `${hold.message} ${hold.remedy}`);
+  if (hold !== undefined) return stalled('Held', withRemedy(hold));
   if (pause?.type === 'suspended') return stalled('Suspended', pauseMessage(pause));
-  if (error !== undefined && requiresOperator(error))
-    return stalled('Failing', `${error.message} ${error.remedy}`, retrying);
+  if (error !== undefined && requiresOperator(error)) return stalled('Failing', withRemedy(error), retrying);
   if (error !== undefined || failed.size > 0) return { Stalled: no('Retrying'), Reconciling: retrying };
   if (pause !== null) return { Stalled: no('Paused'), Reconciling: no('Paused', pauseMessage(pause)) };
   const doubt = plan?.holds[0]?.message ?? (inDoubt.size > 0 ? 'a write in doubt is checked again' : undefined);

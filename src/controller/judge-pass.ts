@@ -7,7 +7,7 @@ import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
 import { POLICY_REFUSAL } from '../plan/guard.ts';
 import type { ActionResult } from '../plan/result.ts';
-import { amount } from '../plan/words.ts';
+import { amount, withRemedy } from '../plan/words.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
 import { driftDetail, trackDrift } from './drift.ts';
@@ -97,7 +97,8 @@ function unfinishedOf(results: readonly ActionResult[]): Pick<Findings, 'failed'
   for (const result of results) {
     const { resource } = result.action;
     if (result.status === 'in-doubt') inDoubt.add(resource);
-    if (result.status === 'failed') failed.set(resource, `${result.answer.message} ${result.remedy}`.trimEnd());
+    if (result.status === 'failed')
+      failed.set(resource, withRemedy({ message: result.answer.message, remedy: result.remedy }));
   }
   return { failed, inDoubt };
 }

@@ -1,6 +1,7 @@
 import type { ResourceId } from '../model/ids.ts';
 import type { Hold } from '../model/plan.ts';
 import type { ApprovalNeeded } from '../model/status.ts';
+import { withRemedy } from '../plan/words.ts';
 import { draftProblem, type EventDraft } from './events.ts';
 import type { AppRecord, Kept } from './ledger-records.ts';
 
@@ -21,7 +22,7 @@ export function approvalNeeded(id: ResourceId, { digest, refusals: guards }: App
 
 /** Returns the event of a hold. */
 export function holdAdded({ resource, code, message, remedy }: Hold): EventDraft {
-  const text = `${resource} is held: ${message} ${remedy}`;
+  const text = `${resource} is held: ${withRemedy({ message, remedy })}`;
   return draftProblem('hold.added', 'warning', text, { code, remedy }, { resource });
 }
 

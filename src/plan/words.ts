@@ -27,6 +27,11 @@ export function amount(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
 
+/** Returns a message and its remedy as two sentences. */
+export function withRemedy({ message, remedy }: { readonly message: string; readonly remedy: string }): string {
+  return remedy === '' ? message : `${message.replace(/\.$/, '')}. ${remedy}`;
+}
+
 /** At most so many of them: `a, b and 3 more`. */
 export function someOf(names: readonly string[], most: number): string {
   const more = names.length - most;
