@@ -71,3 +71,20 @@ test('a viewer sees the plan, and why the button is unavailable', async () => {
   await page.keyboard.press('Escape');
   expect(await page.evaluate<string>('document.activeElement.textContent')).toBe('Approve this plan');
 });
+
+test('resources that were removed from git have their names in the tree until their removal is approved', async () => {
+  world.commit(shopDocuments(6, ', weight: 60'), 'Remove six rules');
+  await until(
+    async () =>
+      (await detailsOf(world, 'shop')).approval?.refusals.some(({ code }) => code.startsWith('guard/')) === true &&
+      (await detailsOf(world, 'shop')).resources.length === 7,
+  );
+  const page = await visit(world.url, '/applications/shop');
+  await settled(page);
+  await page.getByRole('heading', { name: '7 resources in sync, 6 removed from git' }).waitFor();
+  const names = page.getByRole('region', { name: 'Resource tree' }).locator('.node-name');
+  await expect.poll(() => names.allInnerTexts()).toContain('rule shop-12.example.com/');
+  await page.getByRole('link', { name: 'View the plan' }).click();
+  await page.getByText('This plan waits for an approval').waitFor();
+  expect(await page.getByRole('link', { name: 'View the plan' }).count()).toBe(0);
+});

@@ -98,7 +98,7 @@ function FieldRow({ field }: { readonly field: FieldValues }) {
                     from <Revision revision={lastWrite.revision} />
                   </>
                 )}
-                {lastWrite.author === null ? '' : ` of ${lastWrite.author}`}
+                {lastWrite.author === null ? '' : ` by ${lastWrite.author}`}
               </span>
             )}
           </td>
@@ -119,7 +119,7 @@ function Actor({ actor }: { readonly actor: DifferenceActor }) {
       return (
         <>
           <Revision revision={actor.revision} />
-          {actor.author === null ? '' : ` of ${actor.author}`}
+          {actor.author === null ? '' : ` by ${actor.author}`}
           {actor.committedMs === null ? null : (
             <>
               {' '}
@@ -142,7 +142,7 @@ function Actor({ actor }: { readonly actor: DifferenceActor }) {
     case 'run':
       return (
         <>
-          an earlier run{actor.actor === null ? '' : ` of ${actor.actor}`}
+          an earlier run{actor.actor === null ? '' : ` by ${actor.actor}`}
           {actor.atMs === null ? null : (
             <>
               {' '}

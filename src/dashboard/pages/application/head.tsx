@@ -54,7 +54,7 @@ export function ApplicationFrame({
           <>
             <Facts details={details} />
             <Views name={name} />
-            <Notices name={name} details={details} />
+            <Notices name={name} view={view} details={details} />
             {children({ name, details, permissions, reload: loaded.reload })}
           </>
         )}

@@ -166,7 +166,7 @@ function EntryBody({ entry, name, isOfResource }: EntryProps) {
       return (
         <>
           {isOfResource ? null : <Link to={resourceAddress(name, entry.resource)}>{entry.resource}</Link>}
-          <Drifted changes={entry.changes} />
+          <Drifted changes={entry.changes} isCorrected={entry.isCorrected} />
         </>
       );
     case 'approval':
@@ -177,13 +177,19 @@ function EntryBody({ entry, name, isOfResource }: EntryProps) {
 }
 
 /** Fields that were changed on the platform, in the words of the event. */
-function Drifted({ changes }: { readonly changes: readonly FieldChange[] }) {
+function Drifted({
+  changes,
+  isCorrected,
+}: {
+  readonly changes: readonly FieldChange[];
+  readonly isCorrected: boolean;
+}) {
   return (
     <ul class="field-changes">
       {changes.map(({ path, before, after }) => (
         <li key={path}>
           <code>
-            {path} is {valueText(before)}, should be {valueText(after)}
+            {path} {isCorrected ? 'was' : 'is'} {valueText(before)}, should be {valueText(after)}
           </code>
         </li>
       ))}

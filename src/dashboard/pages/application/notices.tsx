@@ -7,16 +7,24 @@ import { Link } from '../../parts/link.tsx';
 import { Time } from '../../parts/time.tsx';
 import { addressOf } from './data.ts';
 
-/** Shows an approval, an error or a pause of a whole application. */
-export function Notices({ name, details }: { readonly name: string; readonly details: ApplicationDetails }) {
+/** Shows an approval, an error or a pause of a whole application. The page of the plan shows the approval itself. */
+export function Notices({
+  name,
+  view,
+  details,
+}: {
+  readonly name: string;
+  readonly view: string;
+  readonly details: ApplicationDetails;
+}) {
   const { approval, lastError, pause } = details;
   return (
     <>
-      {approval === null ? null : (
+      {approval === null || view === 'plan' ? null : (
         <Banner icon="hand" tone="warn">
           <strong>A plan waits for an approval</strong> since <Time at={approval.sinceMs} />:{' '}
           {approval.refusals.map(({ message }) => message).join('; ')}.{' '}
-          <Link to={addressOf(name, '/plan')}>Look at the plan</Link>
+          <Link to={addressOf(name, '/plan')}>View the plan</Link>
         </Banner>
       )}
       {lastError === null ? null : (

@@ -137,12 +137,14 @@ function Unobserved({ document }: Pick<PlanBodyProps, 'document'>) {
 }
 
 function Headline({ document }: { readonly document: PlanDocument }) {
-  const { summary, scopes, revision, digest } = document;
+  const { summary, scopes, unobserved, revision, digest } = document;
   const hasChanges = scopes.some(({ actions, deferred }) => actions.length + deferred.length > 0);
   return (
     <div class="plan-head">
       <p>
-        <strong>{hasChanges ? `Plan: ${countsText(summary)}` : 'No changes'}</strong>
+        <strong>
+          {hasChanges ? `Plan: ${countsText(summary)}` : `No changes${unobserved.length > 0 ? ' known' : ''}`}
+        </strong>
         {summary.held === 0 ? '' : `, ${summary.held} held`}.{' '}
         <span class="soft">
           {amount(summary.inSync, 'resource')} in sync, {amount(summary.unchangedFields, 'unchanged field')} not shown.

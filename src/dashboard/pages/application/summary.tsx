@@ -1,4 +1,5 @@
 import type { ApplicationDetails, ResourceStatus } from '../../../model/status.ts';
+import { amount } from '../../../plan/words.ts';
 import { resourceState } from '../../../views/answered.ts';
 import { Link } from '../../parts/link.tsx';
 import { StateBadge } from '../../parts/state.tsx';
@@ -14,9 +15,7 @@ export function Summary(shown: Shown) {
   return (
     <aside class="card resource-panel" aria-label="Summary">
       <header>
-        <h2>
-          {open.length === 0 ? 'Everything is in sync' : `${open.length} of ${details.resources.length} not in sync`}
-        </h2>
+        <h2>{headingOf(details, open.length)}</h2>
       </header>
       <div class="resource-panel-body">
         {open.length === 0 ? null : (
@@ -39,6 +38,15 @@ export function Summary(shown: Shown) {
       </div>
     </aside>
   );
+}
+
+/** Returns how many resources are not in sync, and how many objects git no longer contains. */
+function headingOf({ resources, observed }: ApplicationDetails, open: number): string {
+  const removed = observed?.lines.filter(({ state }) => state === 'withdrawn').length ?? 0;
+  if (open === 0 && removed === 0) return 'Everything is in sync';
+  const inGit =
+    open === 0 ? `${amount(resources.length, 'resource')} in sync` : `${open} of ${resources.length} not in sync`;
+  return removed === 0 ? inGit : `${inGit}, ${removed} removed from git`;
 }
 
 function whyOf({ holds, conditions }: ResourceStatus): string {

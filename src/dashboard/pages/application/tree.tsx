@@ -83,7 +83,8 @@ function isSelected({ resource, part }: TreeNode, selection: Selection): boolean
 
 function Node({ node, name, selection, isRoot }: BranchProps) {
   const { type, facts, state, reason, resource, part } = node;
-  const shownName = node.name.slice(node.name.indexOf('/') + 1);
+  // The type stands above the name. An object without a manifest has a descriptive name, which may contain a slash.
+  const shownName = isRoot === true || node.name === resource ? node.name.slice(node.name.indexOf('/') + 1) : node.name;
   const isCurrent = isRoot === true ? selection.resource === undefined : isSelected(node, selection);
   const content = (
     <>
