@@ -34,19 +34,24 @@ async function* rowsSince(
   reading: { rows: number },
 ): AsyncGenerator<HistoryRow> {
   let beforeSerial: number | undefined;
-  while (reading.rows < ROWS_MAX) {
+  for (let limit = PAGE; reading.rows < ROWS_MAX; ) {
     const page = await api.history({
       application,
-      limit: PAGE,
+      limit,
       ...(beforeSerial === undefined ? {} : { beforeSerial }),
     });
-    for (const row of page) {
+    const last = page.at(-1);
+    const isEnd = page.length < limit || last === undefined;
+    // The rows of one transaction have one serial, and the page may end among them.
+    const whole = isEnd ? page : page.filter(({ serial }) => serial !== last.serial);
+    for (const row of whole) {
       if (row.atMs < fromMs) return;
       reading.rows += 1;
       yield row;
     }
-    const last = page.at(-1);
-    if (page.length < PAGE || last === undefined) return;
-    beforeSerial = last.serial;
+    if (isEnd) return;
+    // Without a whole transaction, the page was too short for one.
+    limit = whole.length === 0 ? limit * 2 : PAGE;
+    if (whole.length > 0) beforeSerial = last.serial + 1;
   }
 }

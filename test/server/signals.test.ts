@@ -113,6 +113,24 @@ test('changes, drift and decisions of that time are marks, oldest first', async 
   serving.api.rows = Array.from({ length: 250 }, (_, at) => row(250 - at, 1, 'drift', { resource: 'Component/x' }));
   const many = (await serving.ask('/api/v1/applications/shop/monitoring')).body as MonitoringHistory;
   expect([many.marks.length, many.marksComplete]).toEqual([200, false]);
+  // A pass reports much drift in one transaction, whose rows have one serial and may be on several pages.
+  const drift = (serial: number, count: number): readonly HistoryRow[] =>
+    Array.from({ length: count }, () => row(serial, 1, 'drift', { resource: 'Component/x' }));
+  for (const [older, newer] of [
+    [100, 150],
+    [200, 1],
+    [200, 0],
+  ] as const) {
+    const [recorded] = drift(2, 1);
+    if (recorded === undefined) throw new Error('there is a row');
+    serving.api.rows = [
+      ...Array.from({ length: newer }, () => ({ ...recorded, event: 'recorded' })),
+      ...drift(1, older),
+    ];
+    const { body: split } = await serving.ask('/api/v1/applications/shop/monitoring');
+    const found = split as MonitoringHistory;
+    expect([found.marks.length, found.marksComplete], `${newer} ${older}`).toEqual([older, true]);
+  }
 });
 
 test('the platform, the source and the controller are shown with their faults', async () => {
