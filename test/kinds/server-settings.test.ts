@@ -23,7 +23,7 @@ test('by default it listens on this machine only, and opens to nobody', () => {
     sessions: { idleMs: 7_200_000, lifetimeMs: 43_200_000, max: 1_000 },
     webhooks: [],
     metrics: { public: false },
-    maxStreams: 32,
+    maxStreams: 128,
   });
 });
 

@@ -70,7 +70,7 @@ export const settingsDeclaration: KindDeclaration<SettingsSpec> = {
         webhooks: [{ name: 'forge', type: 'github', secret: { env: 'WEBHOOK_SECRET' } }],
         metrics: { public: false },
         dashboard: true,
-        maxStreams: 32,
+        maxStreams: 128,
         connectionsPerAddress: 256,
         planRequests: 6_000,
         trustedProxies: ['10.0.0.0/8'],

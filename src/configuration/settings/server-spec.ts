@@ -81,7 +81,11 @@ export const serverSchema = section('The HTTP API of the daemon.', {
   'dashboard?': boolean(
     'Whether the server has the dashboard, the web pages for browsers. Absent: if there is a way to sign in (tokens or oidc).',
   ),
-  maxStreams: integer('Maximum number of open event streams.', { minimum: 0, maximum: 10_000, default: 32 }),
+  maxStreams: integer('Maximum number of open event streams. Each browser with the dashboard has one.', {
+    minimum: 0,
+    maximum: 10_000,
+    default: 128,
+  }),
   connectionsPerAddress: integer(
     'Maximum number of connections of one address. A further connection replaces the oldest one without a complete request. The default is a quarter of the 1024 connections of the server, so that one address cannot use all.',
     { minimum: 1, maximum: 1024, default: 256 },
