@@ -79,7 +79,7 @@ function changesOf(
             'orphan.detected',
             'warning',
             `orphaned in ${scope}, because no Application refers to it any more: ${named}`,
-            { code: 'scope/orphaned', remedy: `${orphanRemedy(scope, true)}.` },
+            { code: 'scope/orphaned', remedy: `${orphanRemedy(scope, 'URL')}.` },
             { scope, detail },
           )
         : draftEvent('orphan.gone', `no longer orphaned in ${scope}, because ${why}: ${named}`, { scope, detail });

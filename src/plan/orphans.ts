@@ -75,12 +75,13 @@ function noteOf(scope: ScopeKey, orphans: readonly Orphan[]): Note {
   };
 }
 
-/** Returns how the resources of an application stop being orphaned. @param isDaemon a controller uses the ledger. */
-export function orphanRemedy(scope: ScopeKey, isDaemon = false): string {
-  const remove = `remove them with portolan orphans prune ${scope} (installs stay)`;
-  const forget = 'let go of each: portolan ledger forget Kind/name --reason "…"';
-  if (!isDaemon) return `Put the Application back, ${remove}, or ${forget}`;
-  return `Put the Application back; if its resources are then not in git, the controller prunes them. Or stop the controller, and ${remove}, or ${forget}`;
+/** Returns how the resources of an application stop being orphaned. @param url of the controller that uses the ledger. */
+export function orphanRemedy(scope: ScopeKey, url?: string): string {
+  const [server, reason] = url === undefined ? ['', ''] : [` --server ${url}`, ' --reason "…"'];
+  const remove = `remove them with portolan orphans prune ${scope}${server}${reason} (installs stay)`;
+  const forget = `let go of each: portolan ledger forget Kind/name${server} --reason "…"`;
+  const back = `Put the Application back${url === undefined ? '' : ' (what git then lacks is pruned)'}`;
+  return `${back}, ${remove}, or ${forget}`;
 }
 
 function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {

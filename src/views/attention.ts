@@ -175,7 +175,7 @@ function orphanItem(scope: string, orphans: readonly OrphanStatus[]): AttentionI
     sinceMs: Math.min(...orphans.map(({ sinceMs }) => sinceMs)),
     code: 'scope/orphaned',
     message: `no Application of the source refers to ${scope}; on record there: ${someOf(names, NAMED_MAX)}`,
-    remedy: `${orphanRemedy(scope, true)}.`,
+    remedy: `${orphanRemedy(scope, 'URL')}.`,
     command: `portolan orphans prune ${scope}`,
   });
 }

@@ -302,7 +302,7 @@ function remediesOfController(
     ...[...new Set(orphans.map(({ scope }) => scope))].map((scope) => ({
       about: scope,
       why: '',
-      what: orphanRemedy(scope, true),
+      what: orphanRemedy(scope, url),
     })),
   ];
 }

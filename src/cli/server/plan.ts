@@ -31,9 +31,14 @@ const OF_THE_SERVER = {
  * ledger. Output and exit code are those of a local plan.
  */
 export async function planOnServer(options: PlanOptions, surroundings: Surroundings): Promise<ExitCode> {
-  refuseFlags(options, OF_THE_SERVER, 'with --server: the server has its own limits');
+  refuseLimits(options);
   const outputs = openOutputs(options, surroundings);
   return outputs.showFaultsOf(() => plannedOnServer(options, outputs, surroundings));
+}
+
+/** @throws PortolanError for a flag that overrides a limit, which only the operator of the server can do. */
+export function refuseLimits(options: PlanOptions): void {
+  refuseFlags(options, OF_THE_SERVER, 'with --server: the server has its own limits');
 }
 
 /** Flags of `plan` that need manifests. */

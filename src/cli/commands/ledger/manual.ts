@@ -12,8 +12,8 @@ import {
 import { defineCommand } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { count } from '../../terminal/text.ts';
-import { adoptOnServer, forgetOnServer, isOnServer, retryOnServer } from './on-server.ts';
-import { ledgerOptions, recordOptions, writeLedger } from './opening.ts';
+import { adoptOnServer, forgetOnServer, retryOnServer } from './on-server.ts';
+import { isOnServer, ledgerOptions, recordOptions, writeLedger } from './opening.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 export const adoptCommand = defineCommand({

@@ -7,7 +7,7 @@ import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
 import { invalidInput } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
-import { addServerOptions } from '../../server/options.ts';
+import { addServerOptions, type ServerFlags } from '../../server/options.ts';
 import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
 
@@ -39,6 +39,11 @@ export function recordOptions<Args extends unknown[], Own extends OptionValues>(
       .addOption(sourceFilterOption())
       .addOption(outputOption(['text', 'json'])),
   );
+}
+
+/** Returns whether a controller carries out a command. A named ledger file takes precedence over PORTOLAN_SERVER. */
+export function isOnServer({ server, ledger }: ServerFlags & LedgerOptions): boolean {
+  return server !== undefined && ledger === undefined;
 }
 
 /** Returns whether an intent belongs to a source. Only the uid of its object says so: `<source>:<scope>:…`. */

@@ -15,8 +15,8 @@ import { addLogOptions, configOption, outputOption } from '../../session/options
 import { timingOf } from '../../../reconcile/apply/world.ts';
 import { openPlatforms } from '../../session/platforms.ts';
 import { refuseFaults } from '../../session/problems.ts';
-import { ledgerFileOption, writeLedger } from './opening.ts';
-import { isOnServer, resolveOnServer } from './on-server.ts';
+import { isOnServer, ledgerFileOption, writeLedger } from './opening.ts';
+import { resolveOnServer } from './on-server.ts';
 import { requiredReason, writeResult } from './words.ts';
 
 const parameters = (command: Command) =>

@@ -66,7 +66,7 @@ function show(
   }));
   const table = { groups, titles: ['origin'], whyTitle: 'objects', hasAge: options.server !== undefined };
   const remedies = [
-    ...views.map(({ id }) => ({ about: id, why: '', what: orphanRemedy(id, options.server !== undefined) })),
+    ...views.map(({ id }) => ({ about: id, why: '', what: orphanRemedy(id, options.server) })),
     ...unobserved.map(({ application, message, remedy }) => ({ about: application, why: message, what: remedy })),
   ];
   const lines = [

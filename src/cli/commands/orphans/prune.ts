@@ -10,11 +10,13 @@ import { openOutputs } from '../../session/outputs.ts';
 import { addLimitOptions, addManifestOptions, addOutputOptions, expectOption } from '../../session/planning-options.ts';
 import { addLogOptions, parallelismOption } from '../../session/options.ts';
 import { besidesOf, type Session, surveyAll, withSession } from '../../session/session.ts';
+import { addServerOptions } from '../../server/options.ts';
 import { apply, dryRun } from '../apply.ts';
+import { isOnServer } from '../ledger/opening.ts';
 
 export const pruneOrphansCommand = defineCommand({
   about:
-    'Removes what the source owns in applications that no manifest of it refers to any more. Plans, shows the plan, asks for confirmation and applies it like portolan apply --prune, with the same guards. Rules and ports that Portolan did not create stay, as do installs.',
+    'Removes what the source owns in applications that no manifest of it refers to any more. Plans, shows the plan, asks for confirmation and applies it like portolan apply --prune, with the same guards. With --server, a running controller does this for one application. Rules and ports that Portolan did not create stay, as do installs.',
   exitCodes: [
     EXIT.ok,
     EXIT.failed,
@@ -28,17 +30,21 @@ export const pruneOrphansCommand = defineCommand({
   seeAlso: ['orphans list', 'ledger forget', 'apply'],
   examples: `
 Each application must be named, as orphans list names it. Nothing else is changed. -f must name all manifests of the
-source: an application that any of them means is not orphaned. While a controller uses the ledger, the command ends with 6.
-Without stopping the controller: put the Application back without its resources, and the controller prunes them.
+source: an application that any of them means is not orphaned. While a controller uses the ledger, the command ends with 6:
+then name the controller with --server. It plans its own source, and removes exactly what the plan shows. This needs
+--reason, for the history, and a token with the role admin.
 
 Examples:
   portolan orphans prune default/team-a/region-1/42 --dry-run
-  portolan orphans prune default/team-a/region-1/42 -f manifests/`,
+  portolan orphans prune default/team-a/region-1/42 -f manifests/
+  portolan orphans prune default/team-a/region-1/42 --server http://127.0.0.1:7780 --reason "the shop is closed"`,
   parameters: (command) =>
     addLogOptions(
       addLimitOptions(
         addOutputOptions(
-          addManifestOptions(command.argument('<scope...>', 'the applications: platform/team/region/appId')),
+          addServerOptions(
+            addManifestOptions(command.argument('<scope...>', 'the applications: platform/team/region/appId')),
+          ),
         ).addOption(expectOption()),
       )
         .option('--dry-run', 'show the plan and change nothing')
@@ -46,7 +52,11 @@ Examples:
         .option('-y, --yes', 'do not ask for confirmation')
         .addOption(parallelismOption()),
     ),
-  run(surroundings, options, [names]) {
+  async run(surroundings, options, [names]) {
+    if (isOnServer(options)) {
+      const { pruneOnServer } = await import('./prune-on-server.ts');
+      return pruneOnServer(names, options, surroundings);
+    }
     const outputs = openOutputs(options, surroundings);
     const isDryRun = options.dryRun === true;
     const flags = { ...options, prune: true, isAgreed: options.expect !== undefined };
