@@ -55,7 +55,7 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
   return {
     code: 'prune/in-doubt',
     message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
-    remedy: `Settle intent ${doubt.intent.id} first: portolan ledger show ${doubt.intent.id} says how it stands.`,
+    remedy: `Settle intent ${doubt.intent.id} first. \`portolan ledger show ${doubt.intent.id}\` shows its state.`,
   };
 }
 

@@ -132,9 +132,10 @@ function isOfDoubt(code: string): boolean {
   return code.startsWith('intent/') || code.endsWith('-in-doubt');
 }
 
-/** Returns the command that a remedy names; null: it names none. */
+/** Returns the command that a remedy names, in backquotes where words follow it; null: it names none. */
 function commandIn(remedy: string): string | null {
-  const [, command] = /(portolan [a-z]+(?: [^,.;()\s]+(?:\.[^\s.,;]+)*)*)/.exec(remedy) ?? [];
+  const quoted = /`(portolan [^`]+)`/.exec(remedy);
+  const [, command] = quoted ?? /(portolan [a-z]+(?: [^,.;()\s]+(?:\.[^\s.,;]+)*)*)/.exec(remedy) ?? [];
   return command ?? null;
 }
 

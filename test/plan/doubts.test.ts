@@ -149,7 +149,7 @@ test('nothing is removed while anything of the application is in doubt; other st
       code: 'prune/in-doubt',
       resource: web,
       message: `${SENT}, so nothing is removed from this application before that is settled`,
-      remedy: 'Settle intent intent-1 first: portolan ledger show intent-1 says how it stands.',
+      remedy: 'Settle intent intent-1 first. `portolan ledger show intent-1` shows its state.',
       changes: [],
     },
   ]);

@@ -300,6 +300,26 @@ test('a write in doubt has its evidence beside its hold', async () => {
   });
 });
 
+test.for([
+  ['Run `portolan ledger confirm a/b/c/1`, or apply --first-install a/b/c/1.', 'portolan ledger confirm a/b/c/1'],
+  ['Change the manifest, or run `portolan ledger retry 7` to try again.', 'portolan ledger retry 7'],
+  ['Resolve intent 1.2 first. `portolan ledger show 1.2` shows its state.', 'portolan ledger show 1.2'],
+  ['Change it in the console.', null],
+] as const)('the command of a hold can be run as it is: %s', async ([remedy, command]) => {
+  const api = new HandMadeController();
+  const hold = {
+    code: 'prune/in-doubt',
+    resource: 'Component/shop-web',
+    message: 'it waits',
+    remedy,
+    changes: [],
+  } as const;
+  const shop = application('shop', { scope: 'default/team-a/region-1/42' });
+  api.list = [{ ...shop, resources: shop.resources.map((one) => ({ ...one, holds: [hold] })) }];
+  const { ask } = await serve({ api });
+  expect((await ask('/api/v1/attention?kind=hold')).body).toMatchObject({ items: [{ remedy, command }] });
+});
+
 test('a caller with some applications sees no trace of others in rows, counts, commits and attention', async () => {
   const api = fleet();
   const faulty = { code: 'x', file: 'secret/app.yaml', line: 1, column: 1, message: 'of Application/calm' };
