@@ -51,6 +51,7 @@ test('a commit with faults says where they are; an unknown and an ambiguous one 
   await expect.poll(() => world.log()).toContain(`HEAD@sha1:${faulty} was rejected`);
   const page = await visit(world.url, `/commits/${faulty}`, { width: 360 });
   await page.getByText('This commit was rejected. None of it is applied.').waitFor();
+  expect(await page.locator('.remedy code').allInnerTexts()).toEqual(['portolan validate']);
   await page.getByText(`${file}:6:3`).waitFor();
   expect(await overflow(page)).toBe(0);
   expect(await axeViolations(page)).toEqual([]);

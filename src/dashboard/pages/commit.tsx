@@ -16,6 +16,7 @@ import { useRefresh } from '../parts/refresh.ts';
 import { Revision } from '../parts/revision.tsx';
 import { WithData } from '../parts/states.tsx';
 import { Time } from '../parts/time.tsx';
+import { Remedy } from '../parts/words.tsx';
 
 /** `/commits/:sha`: whether a commit is live, and if not, why. */
 export function Commit({ sha = '' }: Readonly<Record<string, string>>) {
@@ -59,7 +60,7 @@ function Details({ commit }: { readonly commit: CommitDetails }) {
           </header>
           <div class="card-body">
             {problems.length === 0 ? <p>{error.message}</p> : <ProblemPlaces problems={problems} />}
-            <p class="remedy">{error.remedy}</p>
+            <Remedy text={error.remedy} />
           </div>
         </section>
       )}

@@ -19,6 +19,7 @@ import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import { Facts } from './facts.tsx';
 import { PlatformCard } from './platform-requests.tsx';
+import { Remedy } from '../parts/words.tsx';
 
 /** `/platform`: is the fault in the platform, in the source or in the controller? */
 export function Platform() {
@@ -83,7 +84,7 @@ function Verdict({ faults }: Pick<PlatformStatus, 'faults'>) {
                       <p>
                         <Message text={message} />
                       </p>
-                      <p class="remedy">{remedy}</p>
+                      <Remedy text={remedy} />
                     </div>
                   </li>
                 ))}

@@ -5,6 +5,7 @@ import { applicationAddress, Link } from './link.tsx';
 import { OrphanActions } from './orphan-actions.tsx';
 import { ProblemPlaces } from './problem-places.tsx';
 import { exactTime, Time } from './time.tsx';
+import { Remedy } from './words.tsx';
 
 /** Returns the address where an item can be dealt with; undefined: there is none. */
 function placeOf({ kind, application, resource }: AttentionItem): string | undefined {
@@ -57,7 +58,7 @@ export function AttentionEntry({ item }: { readonly item: AttentionItem }) {
           </div>
         </dl>
       )}
-      <p class="remedy">{remedy}</p>
+      <Remedy text={remedy} />
       <div class="entry-actions">
         {kind === 'approval' && place !== undefined ? (
           <Link to={place} class="button primary">

@@ -5,6 +5,7 @@ import { Icon, type IconName } from './icon.tsx';
 import { applicationAddress, Link } from './link.tsx';
 import { Message, Revision } from './revision.tsx';
 import { exactTime, Time } from './time.tsx';
+import { Remedy } from './words.tsx';
 
 const TONES: Readonly<Record<EventSeverity, { readonly tone: Tone; readonly icon: IconName }>> = {
   info: { tone: 'quiet', icon: 'info' },
@@ -65,7 +66,7 @@ export function EventDetails({ event }: { readonly event: ControllerEvent }) {
         </Badge>
         <Message text={message} />
       </p>
-      {typeof remedy === 'string' ? <p class="remedy">{remedy}</p> : null}
+      {typeof remedy === 'string' ? <Remedy text={remedy} /> : null}
       <dl class="facts">
         <dt>Time</dt>
         <dd>

@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import type { Problem } from '../api.ts';
 import type { Loaded } from '../data.ts';
 import { Icon, type IconName } from './icon.tsx';
+import { Remedy } from './words.tsx';
 
 /** A part of a page that has something to say in place of its content. */
 function Notice({
@@ -67,14 +68,14 @@ export function Failed({ problem, onRetry, retryLabel = 'Retry' }: FailedProps) 
     return (
       <Notice icon="hand" title="No permission">
         <p>{problem.detail}</p>
-        <p class="remedy">{problem.remedy}</p>
+        <Remedy text={problem.remedy} />
       </Notice>
     );
   }
   return (
     <Notice icon="alert" title={problem.title} isAlert>
       <p>{problem.detail}</p>
-      <p class="remedy">{problem.remedy}</p>
+      <Remedy text={problem.remedy} />
       <p class="code">{problem.code}</p>
       {onRetry === undefined ? null : (
         <button type="button" onClick={onRetry}>

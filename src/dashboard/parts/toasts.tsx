@@ -1,6 +1,7 @@
 import { signal } from '@preact/signals';
 import { after } from '../clock.ts';
 import { Icon } from './icon.tsx';
+import { Remedy } from './words.tsx';
 
 interface Toast {
   readonly id: number;
@@ -47,7 +48,7 @@ export function Toasts() {
               <Icon name={tone === 'good' ? 'check' : 'alert'} />
               <div>
                 <p>{text}</p>
-                {remedy === undefined ? null : <p class="remedy">{remedy}</p>}
+                {remedy === undefined ? null : <Remedy text={remedy} />}
               </div>
               <button type="button" class="plain" aria-label="Close this message" onClick={() => close(id)}>
                 <Icon name="cross" />

@@ -6,6 +6,7 @@ import { Icon, type IconName } from '../../parts/icon.tsx';
 import { Link } from '../../parts/link.tsx';
 import { Time } from '../../parts/time.tsx';
 import { addressOf } from './data.ts';
+import { Words } from '../../parts/words.tsx';
 
 /** Shows an approval, an error or a pause of a whole application. The page of the plan shows the approval itself. */
 export function Notices({
@@ -31,7 +32,10 @@ export function Notices({
         <Banner icon="alert" tone="bad">
           <strong>The last pass failed</strong> <Time at={lastError.atMs} />
           {details.failures > 1 ? ` (${amount(details.failures, 'attempt')})` : ''}: {lastError.message}{' '}
-          <span class="remedy">{lastError.remedy}</span> <code class="code">{lastError.code}</code>
+          <span class="remedy">
+            <Words text={lastError.remedy} />
+          </span>{' '}
+          <code class="code">{lastError.code}</code>
         </Banner>
       )}
       {pause === null ? null : (

@@ -13,6 +13,7 @@ import { concernsApplication, resourceAddress } from './data.ts';
 import { ApplicationFrame, type Shown } from './head.tsx';
 import { Changes, HoldText, PlannedActions } from './plan-parts.tsx';
 import { Revision } from './revision.tsx';
+import { Remedy } from '../../parts/words.tsx';
 
 /** `/applications/:name/plan`: the pending plan, worded as on the command line, and its approval. */
 export function ApplicationPlan({ name = '' }: Readonly<Record<string, string>>) {
@@ -128,7 +129,7 @@ function Unobserved({ document }: Pick<PlanBodyProps, 'document'>) {
               <strong>It could not be observed, so nothing is planned:</strong> {message}{' '}
               <code class="code">{code}</code>
             </p>
-            <p class="remedy">{remedy}</p>
+            <Remedy text={remedy} />
           </div>
         </div>
       ))}

@@ -3,6 +3,7 @@ import type { ResourceDetails } from '../../../model/resource-details.ts';
 import { arrowText, CAUSE_WORDS, changeAside, shownChanges, SYMBOL } from '../../../plan/words.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Link } from '../../parts/link.tsx';
+import { Words } from '../../parts/words.tsx';
 import { addressOf, resourceAddress } from './data.ts';
 
 /** The pending requests of one resource, with the way to the plan. */
@@ -111,7 +112,7 @@ export function HoldText({ hold }: { readonly hold: Hold }) {
       </p>
       <Changes changes={hold.changes} />
       <p class="remedy">
-        <Icon name="right" /> {hold.remedy}
+        <Icon name="right" /> <Words text={hold.remedy} />
       </p>
     </>
   );
