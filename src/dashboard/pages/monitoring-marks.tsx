@@ -24,7 +24,7 @@ interface MarkListProps {
 /** The marks of the charts as a list, newest first. */
 export function MarkList({ name, marks, isComplete }: MarkListProps) {
   return (
-    <section class="card" aria-labelledby="marks">
+    <section class="card marks" aria-labelledby="marks">
       <header>
         <h2 id="marks">Changes and drift in this time</h2>
         <Link to={`${applicationAddress(name)}/history`}>Whole history</Link>

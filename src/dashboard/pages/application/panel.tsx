@@ -1,4 +1,3 @@
-import { valueText } from '../../../plan/words.ts';
 import type { ResourceDetails } from '../../../model/resource-details.ts';
 import { resourceState } from '../../../views/answered.ts';
 import { read } from '../../api.ts';
@@ -151,7 +150,7 @@ function Records({ shown, found, onDone }: Omit<BodyProps, 'part'>) {
             <code>{object}</code>
             <span class="soft">
               {ORIGINS[origin]}
-              {remoteId === null ? '' : `, id ${valueText(remoteId)}`}
+              {remoteId === null ? '' : `, id ${remoteId}`}
               {failures === 0 ? '' : `, ${failures} failed in a row`}
             </span>
           </li>
