@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { BLOG } from '../controller/shop.ts';
 import { daemonScene, SECRETS } from './daemon-scene.ts';
-import type { Scene } from './scene.ts';
+import { PORTS, rule, type Scene, shop, web } from './scene.ts';
 
 const SCOPE = `default/${demo.team}/${demo.region}/${demo.appId}`;
 const RULE = 'HttpGatewayRule/www';
@@ -86,4 +86,32 @@ test('ledger forget and retry --server change the ledger between two passes; wit
   const ledger = await scene.portolan(['ledger', 'list', '-o', 'json']);
   expect(ledger.out).not.toContain(RULE);
   expect(ledger.out).toContain('Component/shop-web');
+});
+
+test('ledger resolve --server records what became of a request whose answer was lost', async () => {
+  const { scene, daemon } = await daemonScene();
+  scene.sandbox.setFaults([{ method: 'POST', path: '**/httpdomains', fault: { type: 'drop', when: 'after' } }]);
+  scene.write('a.yaml', shop(web(PORTS), rule('www', 'www.example.com', 'weight: 50'), rule('api', 'api.example.com')));
+  const headers = { authorization: `Bearer ${SECRETS.ADMIN}` };
+  const doubts = async (): Promise<readonly string[]> => {
+    const response = await fetch(`${daemon.url}/api/v1/applications/shop/doubts`, { headers });
+    return ((await response.json()) as { items: { id: string }[] }).items.map(({ id }) => id);
+  };
+  await expect.poll(doubts).toHaveLength(1);
+  scene.sandbox.setFaults([]);
+  const [id = ''] = await doubts();
+  const resolve = (intent: string, token: string = SECRETS.ADMIN, ...flags: readonly string[]) =>
+    daemon.ask(['ledger', 'resolve', intent, '--applied', '--reason', 'the console shows it', ...flags], token);
+  expect((await resolve(id, SECRETS.CI, '--force')).code).toBe(5);
+  const unknown = await resolve('0123456789ab');
+  expect(unknown).toMatchObject({ code: 3, err: expect.stringContaining('ledger/no-intent') });
+  expect((await resolve(id)).code, 'it may still arrive').toBe(4);
+  expect(await doubts()).toEqual([id]);
+  const resolved = await resolve(id, SECRETS.ADMIN, '--force');
+  expect(resolved.code, resolved.err).toBe(0);
+  expect(resolved.out).toContain(`resolved ${id}: it was applied`);
+  expect((await resolve(id)).code).toBe(3);
+  await daemon.stop();
+  expect((await scene.portolan(['ledger', 'show', id])).out).toMatch(/by admin, through /);
+  expect(domains(scene)).toEqual(['api.example.com', 'www.example.com']);
 });

@@ -181,6 +181,21 @@ test('the history of a limited caller has all rows of the own applications, page
     cursor = `&cursor=${page.nextCursor}`;
   }
   expect(found).toEqual(own);
+  // Without an application, a resource is looked for in the own ones only.
+  const rowsOf = async (resource: string, ask = at.ask): Promise<readonly { scope: string }[]> =>
+    ((await ask(`/api/v1/history?limit=100&resource=${resource}`)).body as { items: { scope: string }[] }).items;
+  const ofShop = await rowsOf('HttpGatewayRule/shop-rule');
+  expect(new Set(ofShop.map(({ scope }) => scope))).toEqual(new Set(['default/team-a/region-1/1']));
+  const asAdmin: typeof at.ask = (path) => at.at.ask(path, { role: 'admin' });
+  expect((await rowsOf('HttpGatewayRule/canary-app-rule', asAdmin)).length).toBeGreaterThan(0);
+  const [foreign, none] = await Promise.all(
+    ['canary-app-rule', 'none'].map((name) => at.ask(`/api/v1/history?resource=HttpGatewayRule/${name}`)),
+  );
+  expect(none?.status).toBe(404);
+  expect(foreign, 'as if there were none').toMatchObject({
+    status: 404,
+    text: none?.text.replaceAll('HttpGatewayRule/none', 'HttpGatewayRule/canary-app-rule'),
+  });
 });
 
 test('a sync of everything syncs the own applications only', async () => {
