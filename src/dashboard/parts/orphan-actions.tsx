@@ -2,7 +2,7 @@ import type { PlanDocument } from '../../model/plan-document.ts';
 import { amount } from '../../plan/words.ts';
 import { read, send } from '../api.ts';
 import { useData } from '../data.ts';
-import { type Action, ActionButton } from '../pages/application/action.tsx';
+import { type Action, ActionButton } from './action.tsx';
 import { PlannedActions } from '../pages/application/plan-parts.tsx';
 import { WithData } from './states.tsx';
 import '../styles/application.css';

@@ -3,7 +3,7 @@ import type { ResourceId } from '../../../model/ids.ts';
 import { read, send } from '../../api.ts';
 import { useData } from '../../data.ts';
 import { WithData } from '../../parts/states.tsx';
-import { type Action, ActionButton } from './action.tsx';
+import { type Action, ActionButton } from '../../parts/action.tsx';
 import type { Shown } from './head.tsx';
 import { PlannedActions } from './plan-parts.tsx';
 

@@ -1,7 +1,7 @@
 import type { ControllerEvent } from '../../../model/status.ts';
-import type { Whoami } from '../../../server/routes/whoami.ts';
 import { read } from '../../api.ts';
 import { type Loaded, useData } from '../../data.ts';
+import type { Permission } from '../../parts/action.tsx';
 import type { ApplicationDetails } from '../../../model/status.ts';
 
 /** Returns whether an event changes what the pages of an application show. */
@@ -17,8 +17,6 @@ export function useApplication(name: string): Loaded<ApplicationDetails> {
     concerns: concernsApplication(name),
   });
 }
-
-export type Permission = Whoami['permissions'][number];
 
 /** Loads what the user may do with an application; undefined as long as it is unknown. */
 export function usePermissions(name: string): readonly Permission[] | undefined {

@@ -3,7 +3,7 @@ import { read, send } from '../../api.ts';
 import { useData } from '../../data.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { exactTime, Time } from '../../parts/time.tsx';
-import { type Action, ActionButton } from './action.tsx';
+import { type Action, ActionButton } from '../../parts/action.tsx';
 import { concernsApplication } from './data.ts';
 import type { Shown } from './head.tsx';
 

@@ -2,7 +2,7 @@ import type { DifferenceActor, FieldValues } from '../../../model/resource-detai
 import { CAUSE_WORDS, valueText } from '../../../plan/words.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Time } from '../../parts/time.tsx';
-import { Revision } from './revision.tsx';
+import { Revision } from '../../parts/revision.tsx';
 
 /** The fields with their three values: those that differ first, and the others folded below them. */
 export function Fields({ fields }: { readonly fields: readonly FieldValues[] }) {

@@ -9,10 +9,10 @@ import { StateBadge } from '../../parts/state.tsx';
 import { WithData } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { match } from '../../router.ts';
-import { type Action, ActionButton } from './action.tsx';
-import { addressOf, type Permission, useApplication, usePermissions } from './data.ts';
+import { type Action, ActionButton, type Permission } from '../../parts/action.tsx';
+import { addressOf, useApplication, usePermissions } from './data.ts';
 import { Notices } from './notices.tsx';
-import { Revision } from './revision.tsx';
+import { Revision } from '../../parts/revision.tsx';
 import '../../styles/application.css';
 
 const VIEWS = [

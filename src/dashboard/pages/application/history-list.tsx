@@ -12,7 +12,7 @@ import { WithData } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
 import { addressOf, concernsApplication, resourceAddress } from './data.ts';
 import { Changes } from './plan-parts.tsx';
-import { Revision } from './revision.tsx';
+import { Revision } from '../../parts/revision.tsx';
 
 const RECENT_ROWS = 60;
 const RECENT_ENTRIES = 5;

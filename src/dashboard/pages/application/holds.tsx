@@ -1,7 +1,7 @@
 import type { ResourceDetails } from '../../../model/resource-details.ts';
 import { Icon } from '../../parts/icon.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ActionButton } from './action.tsx';
+import { ActionButton } from '../../parts/action.tsx';
 import { AdoptButton } from './adopt.tsx';
 import type { Shown } from './head.tsx';
 import { HoldText } from './plan-parts.tsx';

@@ -8,7 +8,7 @@ import { Link } from '../../parts/link.tsx';
 import { StateBadge } from '../../parts/state.tsx';
 import { WithData } from '../../parts/states.tsx';
 import { Time } from '../../parts/time.tsx';
-import { ActionButton } from './action.tsx';
+import { ActionButton } from '../../parts/action.tsx';
 import { Conditions } from './conditions.tsx';
 import { addressOf, concernsApplication } from './data.ts';
 import { DoubtList } from './doubts.tsx';
@@ -18,7 +18,7 @@ import { RecentHistory } from './history-list.tsx';
 import { Holds } from './holds.tsx';
 import { Pending } from './plan-parts.tsx';
 import { forgetAction, identifyAction } from './resource-actions.tsx';
-import { Revision } from './revision.tsx';
+import { Revision } from '../../parts/revision.tsx';
 
 interface PanelProps {
   readonly shown: Shown;

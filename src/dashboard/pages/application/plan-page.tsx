@@ -8,11 +8,11 @@ import { Copyable } from '../../parts/copy.tsx';
 import { Icon } from '../../parts/icon.tsx';
 import { Link } from '../../parts/link.tsx';
 import { Empty, WithData } from '../../parts/states.tsx';
-import { type Action, ActionButton } from './action.tsx';
+import { type Action, ActionButton } from '../../parts/action.tsx';
 import { concernsApplication, resourceAddress } from './data.ts';
 import { ApplicationFrame, type Shown } from './head.tsx';
 import { Changes, HoldText, PlannedActions } from './plan-parts.tsx';
-import { Revision } from './revision.tsx';
+import { Revision } from '../../parts/revision.tsx';
 import { Remedy } from '../../parts/words.tsx';
 
 /** `/applications/:name/plan`: the pending plan, worded as on the command line, and its approval. */

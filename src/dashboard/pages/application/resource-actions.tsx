@@ -1,7 +1,7 @@
 import type { ResourceDetails } from '../../../model/resource-details.ts';
 import { amount } from '../../../plan/words.ts';
 import { send } from '../../api.ts';
-import type { Action } from './action.tsx';
+import type { Action } from '../../parts/action.tsx';
 
 function paramsOf(name: string, { id }: ResourceDetails) {
   const [kind = '', resource = ''] = id.split('/');

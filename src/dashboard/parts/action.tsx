@@ -1,11 +1,13 @@
 import type { ComponentChildren } from 'preact';
 import { useId, useState } from 'preact/hooks';
-import { ApiError, type Problem } from '../../api.ts';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Icon, type IconName } from '../../parts/icon.tsx';
-import { Failed } from '../../parts/states.tsx';
-import { toast } from '../../parts/toasts.tsx';
-import type { Permission } from './data.ts';
+import { ApiError, type Problem } from '../api.ts';
+import { Dialog } from './dialog.tsx';
+import { Icon, type IconName } from './icon.tsx';
+import { Failed } from './states.tsx';
+import { toast } from './toasts.tsx';
+import type { Whoami } from '../../server/routes/whoami.ts';
+
+export type Permission = Whoami['permissions'][number];
 
 /** Holds a request of the user: its effect, its question and its result. */
 export interface Action {
