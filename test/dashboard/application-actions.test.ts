@@ -22,7 +22,8 @@ const rows = async (): Promise<readonly HistoryRow[]> =>
 async function carryOut(page: Page, label: string, confirm: string, reason?: string): Promise<string> {
   await page.getByRole('button', { name: label, exact: true }).click();
   const dialog = page.getByRole('dialog');
-  await expect.poll(() => dialog.locator('.loading').count()).toBe(0);
+  await dialog.getByRole('button', { name: confirm, exact: true }).waitFor();
+  await expect.poll(() => dialog.innerText()).not.toContain('Loading');
   const text = await dialog.innerText();
   if (reason !== undefined) await dialog.locator('textarea').fill(reason);
   await dialog.getByRole('button', { name: confirm, exact: true }).click();
