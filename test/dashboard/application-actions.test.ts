@@ -93,7 +93,8 @@ test('retry a change that the platform refused three times', async () => {
 test('resolve a request whose answer was lost, with its evidence beside it', async () => {
   const fault = { type: 'drop', when: 'after' } as const;
   world.sandbox.setFaults([{ method: 'POST', path: '**/httpdomains', fault }]);
-  world.commit(shopDocuments(4, ', weight: 33'), 'One more rule');
+  // Another weight: only one of the three rules was retried at the former one.
+  world.commit(shopDocuments(4, ', weight: 44'), 'One more rule');
   const doubts = async () =>
     (await world.api<ListPage<{ readonly id: string }>>('/api/v1/applications/shop/doubts')).items;
   await until(async () => (await doubts()).length === 1);
