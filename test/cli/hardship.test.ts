@@ -206,7 +206,7 @@ test.for(CASES.map(named))(
       // The daemon waits for a folder that another program may still fetch.
       if (what === 'manifests that are not there' && words.join() === 'run') continue;
       // With a ledger, or an application that is named by its place, no controller is asked.
-      if (what === 'a token file that is not there' && /^(?:monitor$|ledger,)/.test(words.join())) continue;
+      if (what === 'a token file that is not there' && /^(?:monitor$|ledger,|orphans,)/.test(words.join())) continue;
       // Only --revert reads a checkout.
       if (/manifests|configuration|variables/.test(what) && words.join() === 'history') continue;
       const wrong = { ...call, args: [...call.args, ...more] };
