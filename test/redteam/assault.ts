@@ -33,6 +33,9 @@ function fault(attempt: Attempt, { status, headers, body, raw }: Answered): stri
   if (status === 303 && headers.get('location')?.startsWith(`${PUBLIC_URL}/sign-in?problem=`) !== true)
     return `a browser is sent to ${headers.get('location') ?? 'nowhere'}`;
   if (attempt.caller === 'outsider' && revealed(attempt, body)) return 'it shows an application outside the scope';
+  // The document of the dashboard is the same for everyone, and holds no data. `GET *` leads to it.
+  const isDocument = headers.get('content-type')?.startsWith('text/html') === true && !attempt.isPathOfRoute;
+  if (status === 200 && isDocument && /^(GET|HEAD) /i.test(attempt.bytes.subarray(0, 5).toString())) return undefined;
   if (status >= 200 && status < 400) return mayDo(attempt) ? undefined : 'the role does not allow it';
   if (status === 0 || attempt.bytes.subarray(0, 5).toString() === 'HEAD ') return undefined;
   const type = headers.get('content-type') ?? '';
