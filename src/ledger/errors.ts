@@ -279,6 +279,16 @@ export function moveConflict(id: string, found: Intent | undefined, wanted: stri
   });
 }
 
+/** A fact has another value than the one that the transaction was made for. */
+export function factConflict(key: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/conflict',
+    disposition: 'retry',
+    message: `The ledger record \`${key}\` was changed by another process or pass meanwhile. Nothing was recorded or sent.`,
+    remedy: 'The next pass reads it and decides with its new value; no action is required.',
+  });
+}
+
 /** Two sources, or two names, claim one object of the platform. */
 export function ownerConflict(uid: string, owner: string, cause?: unknown): PortolanError {
   return new PortolanError({

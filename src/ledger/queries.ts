@@ -85,12 +85,7 @@ function compileCommit(db: Kysely<LedgerTables>) {
         .values(row)
         .onConflict((on) => on.columns(['source', 'id']).doUpdateSet(row));
     }),
-    setFact: prepare(({ key, value }: LedgerTables['fact']) =>
-      db
-        .insertInto('fact')
-        .values({ key, value })
-        .onConflict((on) => on.column('key').doUpdateSet({ value })),
-    ),
+    ...compileFacts(db),
     head: prepare(({ scope }: Pick<LedgerTables['chain'], 'scope'>) =>
       db.selectFrom('chain').select(['lines', 'hash']).where('scope', '=', scope),
     ),
@@ -102,6 +97,26 @@ function compileCommit(db: Kysely<LedgerTables>) {
     ),
     record: prepare((holes: LedgerTables['history']) =>
       db.insertInto('history').values(every(holes, historyColumns, 'line', 'objects')),
+    ),
+  };
+}
+
+function compileFacts(db: Kysely<LedgerTables>) {
+  return {
+    setFact: prepare(({ key, value }: LedgerTables['fact']) =>
+      db
+        .insertInto('fact')
+        .values({ key, value })
+        .onConflict((on) => on.column('key').doUpdateSet({ value })),
+    ),
+    addFact: prepare(({ key, value }: LedgerTables['fact']) =>
+      db
+        .insertInto('fact')
+        .values({ key, value })
+        .onConflict((on) => on.column('key').doNothing()),
+    ),
+    changeFact: prepare(({ key, value, was }: LedgerTables['fact'] & { readonly was: string }) =>
+      db.updateTable('fact').set({ value }).where('key', '=', key).where('value', '=', was),
     ),
   };
 }

@@ -25,6 +25,7 @@ import {
   closed,
   corrupt,
   type DatabaseFault,
+  factConflict,
   intentConflict,
   moveConflict,
   ownerConflict,
@@ -57,6 +58,7 @@ import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 
 type RecordOperation = Extract<LedgerOperation, { op: 'record' }>;
+type SetFact = Extract<LedgerOperation, { op: 'set-fact' }>;
 
 export interface SqlLedgerParts {
   readonly db: Kysely<LedgerTables>;
@@ -245,13 +247,23 @@ export class SqlLedger implements Ledger {
         await queries.acceptSnapshot(executor, snapshotRow(operation.snapshot, serial));
         return;
       case 'set-fact':
-        await queries.setFact(executor, { key: operation.key, value: operation.value });
-        return;
+        return this.#setFact(executor, operation);
       case 'record':
         return; // All lines of a transaction are appended together, below.
       default:
         return unreachable(operation);
     }
+  }
+
+  async #setFact(executor: Transaction<LedgerTables>, { key, value, was }: SetFact): Promise<void> {
+    const { setFact, addFact, changeFact } = this.#queries;
+    if (was === undefined) {
+      await setFact(executor, { key, value });
+      return;
+    }
+    const changed =
+      was === null ? await addFact(executor, { key, value }) : await changeFact(executor, { key, value, was });
+    if (changed.numAffectedRows !== 1n) throw factConflict(key);
   }
 
   /** Appends the transaction's lines to its scope's chain; the last one seals the objects that it changed. */

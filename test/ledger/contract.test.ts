@@ -17,6 +17,13 @@ const put = (values: Parameters<typeof object>[0] = {}): LedgerOperation => ({
   object: object(values),
 });
 
+const fact = (key: string, value: string, was?: string | null): LedgerOperation => ({
+  op: 'set-fact',
+  key,
+  value,
+  was,
+});
+
 describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
   test('gives back what was committed', async () => {
     using under = create();
@@ -141,6 +148,24 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
       refused: [put({ source: 'other' })],
       code: 'ledger/conflict',
     },
+    {
+      name: 'a fact that must be absent and is there',
+      before: [fact('two', '1')],
+      refused: [fact('two', '2', null)],
+      code: 'ledger/conflict',
+    },
+    {
+      name: 'a fact that another transaction changed',
+      before: [fact('two', '2')],
+      refused: [fact('two', '3', '1')],
+      code: 'ledger/conflict',
+    },
+    {
+      name: 'a fact that must be there and is absent',
+      before: [],
+      refused: [fact('two', '2', '')],
+      code: 'ledger/conflict',
+    },
     { name: 'an intent of another epoch', before: [], refused: [open({ epoch: 7 })], code: 'ledger/fenced' },
     { name: 'an intent that is not open', before: [], refused: [open({ state: 'applied' })], code: 'RangeError' },
     { name: 'an object of another scope', before: [], refused: [put({ scope: blog })], code: 'RangeError' },
@@ -204,6 +229,10 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
     {
       name: 'an object to pass from a source that lost it',
       steps: [[put()], [put({ state: 'gone' }), put({ source: 'other' })]],
+    },
+    {
+      name: 'a fact to be added once and changed from what it was',
+      steps: [[fact('one', '1', null), fact('one', '', '1')], [fact('one', '2', '')], [fact('one', '3')]],
     },
     { name: 'to drop what is not there', steps: [[{ op: 'drop-object', uid: 'nobody' }]] },
     { name: 'a transaction of nothing', steps: [[]] },

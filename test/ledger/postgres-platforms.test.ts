@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
 import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
-import { type LedPlatform, SharedLedger } from '../../src/ledger/postgres/platforms.ts';
+import { SharedLedger } from '../../src/ledger/postgres/platforms.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
+import type { Lead } from '../../src/ledger/shared.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
-import { codeOf, intent, object, real, record, transaction } from './fixtures.ts';
+import { codeOf, intent, object, real, record, snapshot, transaction } from './fixtures.ts';
 
 /** Leases of platforms: each platform has at most one leader, and its successor is never mistaken for it. */
 
@@ -13,10 +14,10 @@ async function shared(schema: string, options: Partial<PostgresLedgerOptions> = 
 }
 
 /** The platform, which must have been free. */
-async function lead(ledger: SharedLedger, platform: string): Promise<LedPlatform> {
-  const led = await ledger.lead(platform);
+async function lead(ledger: SharedLedger, platform: string): Promise<Lead & { readonly platform: string }> {
+  const led = await ledger.lead(`platform:${platform}`);
   if (led === undefined) throw new Error(`${platform} is led by another process`);
-  return led;
+  return { ...led, platform };
 }
 
 /** A clock that never wakes a sleeper: no lease is renewed but by transactions. */
@@ -59,8 +60,8 @@ test('two processes write the records of their platforms at once, and both see e
   expect(serials).toEqual(Array.from({ length: 40 }, (_, n) => 40 - n));
   expect((await verifyPostgresLedger(trusting(await sharedUrl(schema)))).findings).toEqual([]);
   expect(await one.leaders()).toMatchObject([
-    { platform: 'east', actor: 'one', epoch: east.ledger.epoch },
-    { platform: 'west', actor: 'two', epoch: west.ledger.epoch },
+    { unit: 'platform:east', actor: 'one', epoch: east.ledger.epoch },
+    { unit: 'platform:west', actor: 'two', epoch: west.ledger.epoch },
   ]);
   await one.close();
   await two.close();
@@ -71,7 +72,7 @@ test('a platform has one leader; the next one has a higher epoch, and the former
   const [one, two] = [await shared(schema, { clock: stillClock }), await shared(schema)];
   const [east, west] = [await lead(one, 'east'), await lead(one, 'west')];
   await east.ledger.commit(step('east', east.ledger.epoch, 1));
-  expect(await two.lead('east')).toBeUndefined();
+  expect(await two.lead('platform:east')).toBeUndefined();
   await expire(schema, 'east');
   const taken = await lead(two, 'east');
   expect(taken.ledger.epoch).toBeGreaterThan(Math.max(east.ledger.epoch, west.ledger.epoch));
@@ -97,13 +98,52 @@ test('a released platform is free at once', async () => {
   await one.close();
 });
 
-test('a transaction of another platform, or of none, is refused', async () => {
+test('a leader writes what its lease covers, and a platform shares facts of the source', async () => {
   const ledger = await shared(freshSchema());
   const east = await lead(ledger, 'east');
-  for (const scope of [scopeOf('west'), scopeOf('eastern'), 'platform:west', 'source:default', '-'])
-    expect(await codeOf(east.ledger.commit(transaction([record('x')], scope))), scope).toBe('RangeError');
+  const source = await ledger.lead('source:shop');
+  if (source === undefined) throw new Error('the source is led');
+  const fact = (key: string, was?: string | null) => ({ op: 'set-fact', key, value: '1', was }) as const;
+  const refused = [
+    [east, transaction([record('x')], scopeOf('west'))],
+    [east, transaction([record('x')], scopeOf('eastern'))],
+    [east, transaction([record('x')], 'platform:west')],
+    [east, transaction([record('x')], '-')],
+    [east, transaction([fact('budget shop')], 'source:shop')],
+    [east, transaction([{ op: 'accept-snapshot', snapshot: snapshot() }], 'source:shop')],
+    [source, transaction([record('x')], 'source:other')],
+    [source, transaction([record('x')], scopeOf('east'))],
+  ] as const;
+  for (const [{ ledger: led }, refusal] of refused)
+    expect(await codeOf(led.commit(refusal)), JSON.stringify(refusal)).toBe('RangeError');
   await east.ledger.commit(transaction([record('x')], 'platform:east'));
+  await east.ledger.commit(transaction([fact('budget shop', null), record('x')], 'source:shop'));
+  await east.ledger.commit(transaction([fact('capabilities east')], 'source:shop'));
+  expect(await codeOf(east.ledger.commit(transaction([fact('budget shop', '2')], 'source:shop')))).toBe(
+    'ledger/conflict',
+  );
+  await source.ledger.commit(
+    transaction(
+      [{ op: 'accept-snapshot', snapshot: snapshot({ source: 'shop' }) }, fact('budget shop')],
+      'source:shop',
+    ),
+  );
   await ledger.close();
+});
+
+test('a leader knows that its lease is over', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema, { clock: stillClock }), await shared(schema, { clock: stillClock })];
+  const east = await lead(one, 'east');
+  expect(east.over.aborted).toBe(false);
+  await expire(schema, 'east');
+  await lead(two, 'east');
+  expect(await codeOf(east.ledger.commit(transaction([record('x')], 'platform:east')))).toBe('ledger/fenced');
+  expect(east.over.aborted).toBe(true);
+  const west = await lead(one, 'west');
+  await west.ledger.close();
+  expect(west.over.aborted).toBe(true);
+  for (const ledger of [one, two]) await ledger.close();
 });
 
 test('a process that has the whole ledger excludes leaders, and leaders exclude it', async () => {
@@ -111,7 +151,7 @@ test('a process that has the whole ledger excludes leaders, and leaders exclude 
   const access = trusting(await sharedUrl(schema));
   const whole = await openPostgresLedger(access, real);
   const ledger = await shared(schema);
-  expect(await ledger.lead('east')).toBeUndefined();
+  expect(await ledger.lead('platform:east')).toBeUndefined();
   await whole.close();
   const east = await shared(schema, { leaseMs: 3_000 });
   await lead(east, 'east');
@@ -143,12 +183,14 @@ test('of many processes that want many platforms at the same moment, each platfo
   for (let n = 0; n < 5; n += 1) processes.push(await shared(schema, { actor: `process ${n}` }));
   const platforms = Array.from({ length: 8 }, (_, n) => `platform-${n}`);
   const led = await Promise.all(
-    processes.flatMap((ledger) => platforms.map(async (platform) => (await ledger.lead(platform))?.ledger.epoch)),
+    processes.flatMap((ledger) =>
+      platforms.map(async (platform) => (await ledger.lead(`platform:${platform}`))?.ledger.epoch),
+    ),
   );
   const epochs = led.filter((epoch) => epoch !== undefined);
   expect(epochs).toHaveLength(platforms.length);
   expect(new Set(epochs).size).toBe(platforms.length);
-  expect((await processes[0]?.leaders())?.map(({ platform }) => platform)).toEqual(platforms);
+  expect((await processes[0]?.leaders())?.map(({ unit }) => unit)).toEqual(platforms.map((name) => `platform:${name}`));
   for (const ledger of processes) await ledger.close();
 });
 

@@ -6,7 +6,15 @@ import {
   inventoryEvent,
   objectHash,
 } from '../../src/ledger/inventory.ts';
-import { closed, fenced, intentConflict, moveConflict, ownerConflict, readOnly } from '../../src/ledger/errors.ts';
+import {
+  closed,
+  factConflict,
+  fenced,
+  intentConflict,
+  moveConflict,
+  ownerConflict,
+  readOnly,
+} from '../../src/ledger/errors.ts';
 import type {
   HistoryFilter,
   IntentFilter,
@@ -235,6 +243,8 @@ function apply(store: MemoryStore, scope: ScopeKey, serial: number, operation: L
     case 'accept-snapshot':
       return put(store.snapshots, operation.snapshot.source, operation.snapshot, undo);
     case 'set-fact':
+      if (operation.was !== undefined && (store.facts.get(operation.key) ?? null) !== operation.was)
+        throw factConflict(operation.key);
       return put(store.facts, operation.key, operation.value, undo);
     case 'record':
       return; // Cannot fail, so the chain grows after everything else has succeeded.

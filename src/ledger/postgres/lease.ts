@@ -166,6 +166,11 @@ export class Lease {
     return this.#validUntilMs;
   }
 
+  /** Aborted once the lease was released or refused. */
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
   /** @param fromMs when the request for the lease was sent. */
   constructor(parts: LeaseParts, epoch: number, fromMs: MonotonicMs) {
     this.#parts = parts;
@@ -184,7 +189,10 @@ export class Lease {
     const raised = await this.#queries.raiseSerial(executor, {});
     const serial = Number(raised.rows[0]?.v ?? Number.NaN);
     const held = await this.#queries.hold(executor, { scope, holder, epoch: this.epoch, serial, leaseMs });
-    if (held.rows.length !== 1) throw fenced(location, this.epoch, await this.#currentEpoch(executor));
+    if (held.rows.length !== 1) {
+      this.#over.abort();
+      throw fenced(location, this.epoch, await this.#currentEpoch(executor));
+    }
     if (serial <= this.#serial)
       throw replaced(location, `its serial is ${serial - 1}, and ${this.#serial} was recorded`, 'restored');
     this.#pending = serial;

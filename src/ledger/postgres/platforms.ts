@@ -1,35 +1,16 @@
 import { type Kysely, sql } from 'kysely';
 import { missing } from '../errors.ts';
 import { migrations, newestSchema } from '../migrations.ts';
-import type { Ledger, LedgerTransaction } from '../ledger.ts';
+import type { Ledger, LedgerOperation, LedgerTransaction } from '../ledger.ts';
+import type { Lead, LeaseUnit, UnitLeader } from '../shared.ts';
 import type { SqlLedger } from '../sql-ledger.ts';
 import { parseScopeKey } from '../../model/ids.ts';
-import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import { older } from '../errors.ts';
 import { explainPostgres } from './faults.ts';
 import { type Lease, LEASE_MS, tryLease } from './lease.ts';
 import { databaseOf, ensureTables, ledgerOf, mustBeDurable, type PostgresLedgerOptions } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
-import { databaseNow, platformLease, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
-
-/** A platform that this process leads: it alone writes the records of that platform. */
-export interface LedPlatform {
-  readonly platform: string;
-  /** Takes only transactions of the platform. Closing it gives the platform to other processes at once. */
-  readonly ledger: Ledger;
-  /** Until then, no other process can lead the platform, on the monotonic clock of this process. */
-  validUntilMs(): MonotonicMs;
-}
-
-/** A process that leads a platform, as every process sees it. Times are of the database. */
-export interface PlatformLeader {
-  readonly platform: string;
-  readonly actor: string;
-  readonly epoch: number;
-  readonly sinceMs: EpochMs;
-  /** Not positive: it gave no sign for the length of a lease, or has released the platform. */
-  readonly leftMs: number;
-}
+import { databaseNow, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
 
 /**
  * A ledger that several processes write, each of them the platforms that it leads. Each change of a leader raises the epoch of the
@@ -77,8 +58,8 @@ export class SharedLedger {
     }
   }
 
-  /** Takes the lease of a platform. @returns undefined while another process has it, or has the whole ledger. */
-  async lead(platform: string): Promise<LedPlatform | undefined> {
+  /** Takes the lease of a unit. @returns undefined while another process has it, or has the whole ledger. */
+  async lead(unit: LeaseUnit): Promise<Lead | undefined> {
     const { location } = this.#access.address;
     const { clock, random, actor, leaseMs = LEASE_MS } = this.#options;
     let lease: Lease | undefined;
@@ -91,7 +72,7 @@ export class SharedLedger {
         holder: random.hex(16),
         actor,
         leaseMs,
-        scope: platformLease(platform),
+        scope: unit,
       });
     } catch (error) {
       throw explainPostgres(error, location);
@@ -110,11 +91,11 @@ export class SharedLedger {
       },
     );
     this.#led.add(ledger);
-    return { platform, ledger: ofPlatform(ledger, platform), validUntilMs: () => held.validUntilMs };
+    return { unit, ledger: ofUnit(ledger, unit), validUntilMs: () => held.validUntilMs, over: held.over };
   }
 
-  /** Returns the last leader of each platform, by name. */
-  async leaders(): Promise<readonly PlatformLeader[]> {
+  /** Returns the last leader of each unit, by its name. */
+  async leaders(): Promise<readonly UnitLeader[]> {
     try {
       const rows = await this.#db
         .selectFrom('lease')
@@ -124,7 +105,7 @@ export class SharedLedger {
         .orderBy('scope')
         .execute();
       return rows.map(({ scope, actor, epoch, since_ms: sinceMs, left_ms: leftMs }) => {
-        return { platform: scope.replace(/^platform:/, ''), actor, epoch, sinceMs, leftMs };
+        return { unit: scope as LeaseUnit, replica: actor, actor, epoch, sinceMs, leftMs };
       });
     } catch (error) {
       throw explainPostgres(error, this.#access.address.location);
@@ -142,8 +123,8 @@ export class SharedLedger {
   }
 }
 
-/** Returns the ledger as its platform's leader sees it. */
-function ofPlatform(ledger: SqlLedger, platform: string): Ledger {
+/** Returns the ledger as the leader of a unit sees it. */
+function ofUnit(ledger: SqlLedger, unit: LeaseUnit): Ledger {
   return {
     location: ledger.location,
     lineage: ledger.lineage,
@@ -157,15 +138,27 @@ function ofPlatform(ledger: SqlLedger, platform: string): Ledger {
     lastSnapshot: (source) => ledger.lastSnapshot(source),
     close: () => ledger.close(),
     async commit(transaction: LedgerTransaction) {
-      if (platformOf(transaction.scope) !== platform)
-        throw new RangeError(
-          `a transaction of ${transaction.scope} needs the lease of its own platform, not of ${platform}`,
-        );
+      mustBelong(transaction, unit);
       await ledger.commit(transaction);
     },
   };
 }
 
-function platformOf(scope: string): string | undefined {
-  return parseScopeKey(scope)?.platform ?? /^platform:(.+)$/.exec(scope)?.[1];
+/** @throws RangeError for a transaction that the lease of the unit does not cover: see `Lead.ledger`. */
+function mustBelong({ scope, operations }: LedgerTransaction, unit: LeaseUnit): void {
+  if (scope === unit) return;
+  const platform = /^platform:(.+)$/.exec(unit)?.[1];
+  if (platform !== undefined) {
+    if (parseScopeKey(scope)?.platform === platform) return;
+    if (scope.startsWith('source:') && operations.every((operation) => isShared(operation, platform))) return;
+  }
+  throw new RangeError(`a transaction of ${scope} needs another lease than the one of ${unit}`);
+}
+
+/** Whether the leader of a platform may write it beside the leaders of other platforms and of the source. */
+function isShared(operation: LedgerOperation, platform: string): boolean {
+  if (operation.op === 'record') return true;
+  return (
+    operation.op === 'set-fact' && (operation.was !== undefined || operation.key.split(/[ /:]/).includes(platform))
+  );
 }

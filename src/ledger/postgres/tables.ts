@@ -27,11 +27,6 @@ export interface LeaseTable {
 /** The scope of the lease on a whole ledger. It excludes every other lease. */
 export const WHOLE_LEDGER = '*';
 
-/** Returns the scope of the lease on the records of one platform. */
-export function platformLease(platform: string): string {
-  return `platform:${platform}`;
-}
-
 /** The current time of the database, in milliseconds. No transaction freezes it. */
 export const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 

@@ -1,0 +1,177 @@
+import type { Json } from '../model/json.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import type { Ledger } from './ledger.ts';
+
+/**
+ * A ledger that several processes (replicas) use at once. Each process writes what its leases cover, reads everything, and shares
+ * events, commands and sessions with the others. `postgres/shared.ts` implements it; no other ledger does.
+ */
+export interface SharedLedger {
+  /** Reads all records; it takes no transaction. */
+  readonly reader: Ledger;
+  /**
+   * Takes the lease of a unit.
+   * @returns undefined while another process has it, or has the whole ledger.
+   * @throws PortolanError `ledger/newer` once a newer version of Portolan has migrated the ledger: this process must end.
+   */
+  lead(unit: LeaseUnit): Promise<Lead | undefined>;
+  /** Returns the last leader of each unit, by the unit. */
+  leaders(): Promise<readonly UnitLeader[]>;
+  /**
+   * Reports that this process is alive, by the database's clock.
+   * @returns the live replicas, by name; this one is among them.
+   */
+  beat(report: ReplicaReport, isDraining: boolean): Promise<readonly LiveReplica[]>;
+  /** Removes this process from the live replicas. */
+  leave(): Promise<void>;
+  /**
+   * Returns the facts that were written after the transaction `serial` and whose keys have one of the prefixes, and the newest
+   * serial of the same moment, for the next call. No fact is missed.
+   */
+  factsSince(serial: number, prefixes: readonly string[]): Promise<ChangedFacts>;
+  readonly events: SharedEvents;
+  readonly commands: SharedCommands;
+  readonly sessions: SharedSessions;
+  /**
+   * Calls the listener when another process, or this one, has changed something. A signal may be lost, and none arrives behind a
+   * pooler: every caller polls too.
+   * @returns ends it.
+   */
+  onSignal(listener: (topic: SignalTopic) => void): () => void;
+  /** Releases every lease. */
+  close(): Promise<void>;
+}
+
+/** Names the part of the ledger that one lease covers: the records of a platform, or of a source. */
+export type LeaseUnit = `platform:${string}` | `source:${string}`;
+
+/** The right of this process to write what a unit covers. */
+export interface Lead {
+  readonly unit: LeaseUnit;
+  /**
+   * Takes transactions of the unit only, under the epoch of this lease. The ledger of a platform takes its scopes and
+   * `platform:NAME`, and in `source:…` only facts that are compared (`was`) or whose keys name the platform. The ledger of a
+   * source takes `source:NAME`. Closing it releases the lease at once, without waiting for transactions that were not awaited.
+   */
+  readonly ledger: Ledger;
+  /**
+   * No other process can lead the unit before, by the monotonic clock of this process. It counts from before the last renewal was
+   * sent.
+   */
+  validUntilMs(): MonotonicMs;
+  /** Aborted once this process knows that it does not lead the unit any more: its lease was taken over, or it has released it. */
+  readonly over: AbortSignal;
+}
+
+/** The last process that led a unit. */
+export interface UnitLeader {
+  readonly unit: LeaseUnit;
+  /** Name of the replica, as in its `ReplicaReport`. */
+  readonly replica: string;
+  /** Names the process for errors: `portolan run on host-1, pid 4711`. */
+  readonly actor: string;
+  readonly epoch: number;
+  /** By the database's clock. */
+  readonly sinceMs: EpochMs;
+  /** Time until another process may take the unit. Not positive: it may do so now. */
+  readonly leftMs: number;
+}
+
+/** Describes a replica, as it reports with each heartbeat. */
+export interface ReplicaReport {
+  readonly name: string;
+  readonly version: string;
+  /** URL of its API for users; null: it has none. */
+  readonly address: string | null;
+  readonly startedMs: EpochMs;
+  /** Facts that only this replica knows: load and breakers of the platforms that it leads. */
+  readonly facts: Json;
+}
+
+export interface LiveReplica extends ReplicaReport {
+  /** Time since its last heartbeat, by the database's clock. */
+  readonly seenAgoMs: number;
+  /** It is ending, and takes no unit. */
+  readonly isDraining: boolean;
+}
+
+export interface ChangedFacts {
+  readonly serial: number;
+  /** Values by key. */
+  readonly facts: ReadonlyMap<string, string>;
+}
+
+/** Events of all replicas in one order. The newest 5,000 are kept. */
+export interface SharedEvents {
+  /** Gives the events the next sequences, in order. */
+  append(events: readonly Json[]): Promise<void>;
+  /**
+   * Returns at most `limit` events with a higher sequence, in order. Sequences increase by one; what is older than the oldest one
+   * returned was removed. No later call returns a sequence below one that was returned.
+   */
+  since(sequence: number, limit: number): Promise<readonly SharedEvent[]>;
+  /** Returns the sequence of the newest event; 0: there is none. */
+  newest(): Promise<number>;
+}
+
+export interface SharedEvent {
+  readonly sequence: number;
+  readonly event: Json;
+}
+
+/** Orders of users to the leader of a unit. A finished one is kept for an hour. */
+export interface SharedCommands {
+  /**
+   * Records a command; it is durable before the promise resolves. The leader of the unit carries it out or refuses it, whichever
+   * replica dies.
+   * @returns its id.
+   */
+  add(command: NewCommand): Promise<string>;
+  /** Returns the commands of a unit that have no result, oldest first. */
+  open(unit: LeaseUnit): Promise<readonly Command[]>;
+  /**
+   * Records the result of a command; a command that has one keeps it.
+   * @throws PortolanError `ledger/fenced` if the lease is not held any more.
+   */
+  finish(lead: Lead, id: string, result: Json): Promise<void>;
+  /** Returns undefined while the command has none, or once it was removed. */
+  result(id: string): Promise<Json | undefined>;
+}
+
+export interface NewCommand {
+  readonly unit: LeaseUnit;
+  readonly method: string;
+  readonly args: Json;
+  /** The user. */
+  readonly by: string;
+}
+
+export interface Command extends NewCommand {
+  readonly id: string;
+  /** By the database's clock. */
+  readonly addedMs: EpochMs;
+  readonly addedAgoMs: number;
+}
+
+/** Sessions of browsers, by the hashes of their ids: no database has an id. Times are by the database's clock. */
+export interface SharedSessions {
+  /** Stores a session that starts now. */
+  start(hash: string, user: Json): Promise<void>;
+  /** Returns undefined when there is none. */
+  find(hash: string): Promise<StoredSession | undefined>;
+  /** All sessions, the one used longest ago first. */
+  all(): Promise<readonly StoredSession[]>;
+  /** Counts as a use of these sessions now. */
+  use(hashes: readonly string[]): Promise<void>;
+  end(hashes: readonly string[]): Promise<void>;
+}
+
+export interface StoredSession {
+  readonly hash: string;
+  readonly user: Json;
+  readonly startedAgoMs: number;
+  readonly usedAgoMs: number;
+}
+
+/** Names the kind of data that a signal announces. */
+export type SignalTopic = 'lease' | 'fact' | 'event' | 'command' | 'session';
