@@ -2,12 +2,13 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
-import type { ApplicationStatus, Condition, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
+import type { ApplicationStatus, Drift, PendingWork, ResourceStatus, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { planDigest } from '../plan/digest.ts';
 import { POLICY_REFUSAL } from '../plan/guard.ts';
 import type { ActionResult } from '../plan/result.ts';
 import { amount, withRemedy } from '../plan/words.ts';
+import { conditionOf } from './application-state.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
 import { driftDetail, trackDrift } from './drift.ts';
@@ -143,10 +144,6 @@ function changeEvents(
     );
   }
   return events;
-}
-
-function conditionOf({ conditions }: ApplicationStatus, type: Condition['type']): Condition | undefined {
-  return conditions.find((condition) => condition.type === type);
 }
 
 /** Returns the failure that the next pass retries. A guard that waits for an approval is not a failure. */

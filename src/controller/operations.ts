@@ -4,6 +4,7 @@ import type { ApplicationStatus, ControllerStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { canonicalUrl } from '../platform/url.ts';
 import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
+import { decidedStatus, fleetState } from './application-state.ts';
 import { yes } from './conditions.ts';
 import { type Core, known } from './core.ts';
 import { decide } from './decide.ts';
@@ -214,7 +215,7 @@ function statusOf(core: Core, startedMs: EpochMs, within?: Within): ControllerSt
       applications: all.length,
       ready: count(({ conditions }) => conditions.some(({ type, status }) => type === 'Ready' && status === 'True')),
       drifted: count(({ resources }) => resources.some(({ drift }) => drift !== null)),
-      held: count(({ resources, approval }) => approval !== null || resources.some(({ holds }) => holds.length > 0)),
+      held: count((status, { kept }) => fleetState(decidedStatus(status, kept)) === 'held'),
       failing: count(({ failures }) => failures > 0),
       suspended: count(
         (status, { kept }) => kept.suspended !== null || status.resources.some(({ mode }) => mode === 'suspend'),

@@ -1,12 +1,6 @@
+import { applicationState, conditionOf, conditionState } from '../controller/application-state.ts';
 import { pauseMessage } from '../controller/conditions.ts';
-import type {
-  ApplicationDetails,
-  ApplicationSummary,
-  Condition,
-  ConditionType,
-  PendingWork,
-  ResourceStatus,
-} from '../model/status.ts';
+import type { ApplicationDetails, PendingWork, ResourceStatus } from '../model/status.ts';
 import type { ShownLine } from '../model/shown.ts';
 import { type ApplicationView, matter, type ResourceView, type ViewState } from './model.ts';
 
@@ -43,16 +37,6 @@ function answeredResource(resource: ResourceStatus, pending: PendingWork | null)
   };
 }
 
-export function applicationState(application: Omit<ApplicationSummary, 'resources'>): ViewState {
-  const { pause, approval, lastError, failures } = application;
-  if (conditionOf(application, 'Ready')?.reason === 'Denied') return 'held';
-  if (lastError !== null && failures > 0) return 'failing';
-  if (pause?.type === 'suspended') return 'suspended';
-  if (approval !== null) return 'held';
-  const state = conditionState(application);
-  return state === 'in-sync' && conditionOf(application, 'Healthy')?.status === 'False' ? 'unhealthy' : state;
-}
-
 export function resourceState(resource: ResourceStatus): ViewState {
   const { mode, holds, drift } = resource;
   if (mode === 'suspend') return 'suspended';
@@ -61,20 +45,4 @@ export function resourceState(resource: ResourceStatus): ViewState {
   if (state !== 'to-change') return state;
   if (mode === 'report') return 'reported';
   return drift === null ? 'to-change' : 'drifted';
-}
-
-/** Returns the state that follows from the conditions alone. */
-function conditionState(of: { readonly conditions: readonly Condition[] }): ViewState {
-  if (conditionOf(of, 'Stalled')?.status === 'True') return 'held';
-  const ready = conditionOf(of, 'Ready');
-  if (ready === undefined || ready.status === 'Unknown') return 'unknown';
-  if (ready.status === 'True') return 'in-sync';
-  return ready.reason === 'Failing' ? 'failing' : ready.reason === 'Waiting' ? 'waiting' : 'to-change';
-}
-
-export function conditionOf(
-  { conditions }: { readonly conditions: readonly Condition[] },
-  type: ConditionType,
-): Condition | undefined {
-  return conditions.find((condition) => condition.type === type);
 }

@@ -1,4 +1,5 @@
 import type { Standing } from '../controller/api.ts';
+import { conditionOf } from '../controller/application-state.ts';
 import type { AttentionKind } from '../model/fleet-words.ts';
 import type { AttentionItem } from '../model/fleet.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -11,7 +12,6 @@ import { compareText } from '../model/text.ts';
 import type { EpochMs } from '../model/time.ts';
 import { orphanRemedy } from '../plan/orphans.ts';
 import { amount, someOf } from '../plan/words.ts';
-import { conditionOf } from './answered.ts';
 
 /** Everything that may require manual action, as far as a caller may see it. */
 export interface AttentionWorld {

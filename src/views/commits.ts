@@ -1,4 +1,5 @@
 import type { Standing } from '../controller/api.ts';
+import { conditionOf, decidedStatus, fleetState } from '../controller/application-state.ts';
 import { type CommitRecord, idOf } from '../controller/commits.ts';
 import { pauseMessage } from '../controller/conditions.ts';
 import type { CommitDetails, CommitSummary, WaitingApplication } from '../model/fleet.ts';
@@ -6,8 +7,7 @@ import type { ApplicationStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { cut } from '../plan/words.ts';
 import type { CommitFacts } from '../source/feed.ts';
-import { conditionOf } from './answered.ts';
-import { decidedStatus, fleetState, reasonOf, sinceOf } from './fleet.ts';
+import { reasonOf, sinceOf } from './fleet.ts';
 
 /** The commits and the applications that they changed, as far as a caller may see them. */
 export interface CommitWorld {

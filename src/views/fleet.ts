@@ -1,3 +1,4 @@
+import { conditionOf, decidedStatus, fleetState } from '../controller/application-state.ts';
 import { pauseMessage } from '../controller/conditions.ts';
 import type { Standing } from '../controller/api.ts';
 import type { FleetState } from '../model/fleet-words.ts';
@@ -7,7 +8,6 @@ import type { ApplicationStatus } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
 import { cut } from '../plan/words.ts';
-import { applicationState, conditionOf } from './answered.ts';
 
 /** An application as lists show it. */
 export interface FleetEntry {
@@ -57,12 +57,6 @@ function entryOf(status: ApplicationStatus, kept: Standing['kept']): FleetEntry 
   return { status, kept, row: rowOf(status, kept), text: () => (text ??= textOf(status)) };
 }
 
-/** Returns the status with a decision of an operator that no pass has seen yet. */
-export function decidedStatus(status: ApplicationStatus, { suspended }: Standing['kept']): ApplicationStatus {
-  if ((status.pause?.type === 'suspended') === (suspended !== null)) return status;
-  return { ...status, pause: suspended === null ? null : { type: 'suspended', ...suspended } };
-}
-
 function rowOf(seen: ApplicationStatus, kept: Standing['kept']): ApplicationRow {
   const status = decidedStatus(seen, kept);
   const { id, scope, platform, region, labels, resources } = status;
@@ -91,34 +85,6 @@ function textOf({ id, scope, labels }: ApplicationStatus): string {
   const words = [id.slice(id.indexOf('/') + 1), scope ?? ''];
   for (const [key, value] of Object.entries(labels)) words.push(`${key}=${value}`);
   return words.join('\n').toLowerCase();
-}
-
-/** Returns the state of an application as one word. */
-export function fleetState(status: ApplicationStatus): FleetState {
-  const state = applicationState(status);
-  switch (state) {
-    case 'in-sync':
-    case 'unhealthy':
-    case 'failing':
-    case 'held':
-    case 'suspended':
-    case 'unknown':
-      return state;
-    case 'to-change':
-    case 'reported':
-    case 'drifted':
-      return status.resources.some(({ drift }) => drift !== null) ? 'drifted' : 'pending';
-    case 'waiting':
-      return 'pending';
-    case 'not-ours':
-      return 'held';
-    case 'withdrawn':
-    case 'orphaned':
-    case 'not-in-manifests':
-      throw new Error(`${status.id} cannot be ${state}`);
-    default:
-      return unreachable(state);
-  }
 }
 
 /** Returns why an application is in its state; '' for one in sync. */

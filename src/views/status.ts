@@ -1,3 +1,4 @@
+import { applicationState, conditionOf } from '../controller/application-state.ts';
 import { pauseMessage } from '../controller/conditions.ts';
 import type { BoundPlatform } from '../ledger/binding.ts';
 import type { ApplicationSummary, Condition, ControllerStatus, OrphanStatus, ResourceStatus } from '../model/status.ts';
@@ -6,7 +7,7 @@ import { orphanFacts, orphanRemedy } from '../plan/orphans.ts';
 import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
 import { amount } from '../plan/words.ts';
 import type { Survey } from '../reconcile/survey.ts';
-import { applicationState, conditionOf, resourceState } from './answered.ts';
+import { resourceState } from './answered.ts';
 import { orphanedViews, type Remedy, type ViewState } from './model.ts';
 import { observedView } from './observed.ts';
 import { compareText } from '../model/text.ts';

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import { deriveEntries } from '../../src/views/fleet.ts';
 import { DaemonWorld } from './daemon.ts';
 
 const SHOP = 'Application/shop';
@@ -34,6 +35,11 @@ const conditions = (world: DaemonWorld, of: 'application' | 'web') => {
   const found = of === 'application' ? status : status.resources.find(({ id }) => id === 'Component/shop-web');
   return (found?.conditions ?? []).map(({ type, status: value, reason }) => `${type} ${value} ${reason}`);
 };
+/** The applications that the status counts as held, and those that lists show as held. */
+const countedAndShown = async ({ controller: { api } }: DaemonWorld): Promise<readonly number[]> => {
+  const entries = await deriveEntries(api.standings(), async () => {});
+  return [api.status().counts.held, entries.filter(({ row }) => row.state === 'held').length];
+};
 const ready = (world: DaemonWorld): string =>
   world.application(SHOP).conditions.find(({ type }) => type === 'Ready')?.message ?? '';
 
@@ -53,6 +59,8 @@ test('a denied manifest holds its application, the correction of drift too, unti
     'Reconciling False Denied',
     'Stalled True Denied',
   ]);
+  // It counts as its row says, although no resource of it is held.
+  expect(await countedAndShown(world)).toEqual([1, 1]);
   // Somebody removes the rule: it is not restored while the application is held.
   world.state.rules.delete([...world.state.rules.all()].find(({ type }) => type === 1)?.id ?? '');
   await world.pass(2 * 3_600_000);

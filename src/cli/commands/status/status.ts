@@ -3,7 +3,7 @@ import { silentHooks } from '../../../reconcile/apply/world.ts';
 import { boundPlatforms } from '../../../ledger/binding.ts';
 import type { ApplicationSummary, OrphanStatus, ResourceStatus } from '../../../model/status.ts';
 import { safeLine } from '../../../model/text.ts';
-import { conditionOf } from '../../../views/answered.ts';
+import { conditionOf } from '../../../controller/application-state.ts';
 import { type ControllerReport, statusOfController, statusOfSurvey, type StatusView } from '../../../views/status.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';

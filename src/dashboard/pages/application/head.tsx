@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import type { ApplicationDetails } from '../../../model/status.ts';
-import { applicationState } from '../../../views/answered.ts';
+import { applicationState } from '../../../controller/application-state.ts';
 import { send } from '../../api.ts';
 import { type Loaded } from '../../data.ts';
 import { Link } from '../../parts/link.tsx';
