@@ -5,7 +5,7 @@ import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
 import type { ResourceDetails } from '../model/resource-details.ts';
 import type { Problem } from '../model/problem.ts';
 import type { TimeWindow } from '../model/series.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type {
   ApplicationDetails,
   ApplicationStatus,
@@ -15,6 +15,7 @@ import type {
 } from '../model/status.ts';
 import type { SourceFile } from '../manifest/text.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
+import type { LeaseUnit } from '../ledger/shared.ts';
 import type { BudgetState } from '../platform/budget.ts';
 import type { RequestFacts } from '../platform/gate.ts';
 import type { Adopted, Doubt, Forgotten, Pruned, Resolved, Retried } from '../model/manual.ts';
@@ -266,7 +267,34 @@ export interface ControllerObserver {
   request(facts: RequestFacts): void;
   /** Called once for each application, revision and milestone. */
   milestone(facts: MilestoneFacts): void;
+  /**
+   * Called with all platforms and sources that several controllers divide: at the start, before `led`, and when they change.
+   * Never called for a ledger of one process.
+   */
+  units(units: readonly LeaseUnit[]): void;
+  /** Called when this process begins to lead a unit, before it works on it. */
+  led(lease: LeaseFacts): void;
+  /** Called when this process does not lead the unit any more. */
+  yielded(unit: LeaseUnit, because: LeaseEnd): void;
+  /** Called for each write that the database refused, because this process does not lead the unit any more. */
+  fenced(unit: LeaseUnit): void;
+  /** Called after each attempt to renew the leases. */
+  databaseAsked(isAnswered: boolean): void;
+  /** Called when this process has read all that the other controllers had shared. */
+  caughtUp(): void;
 }
+
+/** The start of a lease. */
+export interface LeaseFacts {
+  readonly unit: LeaseUnit;
+  /** `free`: the unit had no leader before. `released`: its leader handed it over or ended. `expired`: its leader gave no sign. */
+  readonly from: 'free' | 'released' | 'expired';
+  /** Returns when another process may lead the unit, as `Lead.validUntilMs`. */
+  validUntilMs(): MonotonicMs;
+}
+
+/** `handed-over`: to another live controller. `stopped`: this process ends. `lost`: it could not renew the lease in time. */
+export type LeaseEnd = 'handed-over' | 'stopped' | 'lost';
 
 export interface MilestoneFacts {
   readonly application: ResourceId;
@@ -292,5 +320,11 @@ export function joinObservers(observers: readonly Partial<ControllerObserver>[])
     retried: each('retried'),
     request: each('request'),
     milestone: each('milestone'),
+    units: each('units'),
+    led: each('led'),
+    yielded: each('yielded'),
+    fenced: each('fenced'),
+    databaseAsked: each('databaseAsked'),
+    caughtUp: each('caughtUp'),
   };
 }

@@ -1,15 +1,15 @@
-import { Gauge, type Registry } from 'prom-client';
+import type { Registry } from 'prom-client';
 import type { ControllerApi } from '../controller/api.ts';
 import type { Intent } from '../model/owned.ts';
 import type { ApplicationStatus, Condition, ControllerStatus, OrphanStatus } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
-
-export type Labels = Readonly<Record<string, string>>;
-type Sample = readonly [labels: Labels, value: number];
+import { registerGauge, type Sample } from './metrics-series.ts';
 
 /** The state of the controller that one scrape shows. */
 export interface StandingView {
   readonly status: ControllerStatus;
+  /** Whether the source is among what the scrape shows. */
+  readonly leadsSource: boolean;
   readonly applications: readonly ApplicationStatus[];
   readonly orphans: readonly OrphanStatus[];
   readonly intents: () => Promise<readonly Intent[]>;
@@ -18,30 +18,11 @@ export interface StandingView {
 export function viewOf(api: ControllerApi): StandingView {
   return {
     status: api.status(),
+    leadsSource: true,
     applications: api.applications(),
     orphans: api.orphans(),
     intents: () => api.intents('all'),
   };
-}
-
-/** Adds a gauge that is computed at each scrape. Samples of the previous scrape are dropped. */
-export function registerGauge(
-  registry: Registry,
-  name: string,
-  help: string,
-  labelNames: string[],
-  samples: () => readonly Sample[] | Promise<readonly Sample[]>,
-): void {
-  new Gauge({
-    name,
-    help,
-    labelNames,
-    registers: [registry],
-    async collect() {
-      this.reset();
-      for (const [labels, value] of await samples()) this.set(labels, value);
-    },
-  });
 }
 
 type Standing = (
@@ -163,16 +144,17 @@ function registerSource(standing: Standing): void {
     'portolan_source_info',
     'Always 1. The labels are the revisions.',
     ['source', 'observed', 'accepted'],
-    ({ status }) => {
+    ({ status, leadsSource }) => {
+      if (!leadsSource) return [];
       const { name, observedRevision, acceptedRevision } = status.source;
       return [[{ source: name, observed: observedRevision ?? '', accepted: acceptedRevision ?? '' }, 1]];
     },
   );
   const ofSource = (name: string, help: string, value: (status: ControllerStatus['source']) => number | null): void =>
-    standing(name, help, ['source'], ({ status }) => {
+    standing(name, help, ['source'], ({ status, leadsSource }) => {
       const { source } = status;
       const found = value(source);
-      return found === null ? [] : [[{ source: source.name }, found]];
+      return found === null || !leadsSource ? [] : [[{ source: source.name }, found]];
     });
   ofSource('portolan_source_failing', '1 while the newest revision cannot be read or is rejected.', ({ error }) =>
     error === null ? 0 : 1,

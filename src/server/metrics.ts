@@ -1,11 +1,13 @@
-import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { Gauge, Registry } from 'prom-client';
 import type { ControllerApi, ControllerObserver } from '../controller/api.ts';
 import type { DeliveryCounts } from '../controller/delivery.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { registerProcess } from './metrics-process.ts';
-import { type Labels, registerGauge, registerStanding, type StandingView, viewOf } from './metrics-standing.ts';
+import { leaseMetrics } from './metrics-replicas.ts';
+import { type Labels, registerGauge, type Series, seriesOf } from './metrics-series.ts';
+import { registerStanding, type StandingView } from './metrics-standing.ts';
 import type { RunPiece } from './pace.ts';
 import type { RenderMetrics } from './route.ts';
 
@@ -63,15 +65,16 @@ export function createMetrics(options: MetricsOptions): Metrics {
   registerStanding(registry, () => view, options.clock);
   const queue = queueMetrics(registry, series, options, () => view);
   const requests = requestMetrics(series);
+  const leases = leaseMetrics(registry, series, options.clock);
   return {
-    observer: { ...queue, ...requests },
+    observer: { ...queue, ...requests, ...leases.observer },
     deliveries: deliveryMetrics(series),
     attach(next) {
       api = next;
       return next.events.subscribe(({ type, severity }: ControllerEvent) => events.inc({ type, severity }));
     },
     render: async (run = async (piece) => piece()) => {
-      await run(() => void (view = api && viewOf(api)));
+      await run(() => void (view = api && leases.view(api)));
       const families: string[] = [];
       for (const { name } of registry.getMetricsAsArray()) {
         const text = await run(() => registry.getSingleMetricAsString(name));
@@ -83,19 +86,6 @@ export function createMetrics(options: MetricsOptions): Metrics {
     },
   };
 }
-
-/** Returns functions that register counters and histograms. */
-function seriesOf(registry: Registry) {
-  const registers = [registry];
-  return {
-    counter: <Label extends string>(name: string, help: string, labelNames: readonly Label[]) =>
-      new Counter({ name, help, labelNames, registers }),
-    histogram: <Label extends string>(name: string, help: string, labelNames: readonly Label[], buckets: number[]) =>
-      new Histogram({ name, help, labelNames, buckets, registers }),
-  };
-}
-
-type Series = ReturnType<typeof seriesOf>;
 
 type QueueObserver = Pick<ControllerObserver, 'queued' | 'began' | 'ended' | 'retried'>;
 

@@ -7,4 +7,10 @@ export const silentObserver: ControllerObserver = {
   retried() {},
   request() {},
   milestone() {},
+  units() {},
+  led() {},
+  yielded() {},
+  fenced() {},
+  databaseAsked() {},
+  caughtUp() {},
 };

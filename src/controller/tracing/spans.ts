@@ -44,7 +44,7 @@ const REASONS_MAX = 8;
  * it is accepted or rejected. `pass` covers one application, and contains `plan` and each `action`. The controller runs
  * one pass at a time for each application, so an event of an application belongs to the pass in progress.
  */
-export class SpanMaker implements ControllerObserver {
+export class SpanMaker implements Partial<ControllerObserver> {
   readonly #options: SpanMakerOptions;
   readonly #passes = new Map<ResourceId, Pass>();
   readonly #reasons = new Map<ResourceId, string[]>();
@@ -95,10 +95,6 @@ export class SpanMaker implements ControllerObserver {
     const span = { traceId, spanId, parentSpanId: null, name: 'pass', startMs, endMs, attributes, events, error };
     this.#options.export([span, ...children]);
   };
-
-  retried(): void {}
-
-  request(): void {}
 
   readonly milestone: ControllerObserver['milestone'] = ({ application, revision, milestone }) => {
     const pass = this.#passes.get(application);

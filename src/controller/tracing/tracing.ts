@@ -72,7 +72,7 @@ export function startTracing(options: TracingOptions) {
     export: (spans) => delivery.push('spans', [...spans]),
   });
   return {
-    observer: maker satisfies ControllerObserver,
+    observer: maker satisfies Partial<ControllerObserver>,
     /** Turns the controller's later events into spans too. @returns a function that stops it. */
     attach: (api: Pick<ControllerApi, 'events'>): (() => void) =>
       api.events.subscribe((event) => maker.hear(redacted(event, redact))),
