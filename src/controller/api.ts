@@ -4,6 +4,7 @@ import type { HistoryRow, Intent, OwnedObject } from '../model/owned.ts';
 import type { LedgerState, RegionDetails } from '../model/platform-status.ts';
 import type { ResourceDetails } from '../model/resource-details.ts';
 import type { Problem } from '../model/problem.ts';
+import type { ReplicaGroup } from '../model/replicas.ts';
 import type { TimeWindow } from '../model/series.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type {
@@ -41,7 +42,10 @@ export interface ControllerApi {
   status(within?: Within): ControllerStatus;
   /** Returns all applications, ordered by id. */
   applications(): readonly ApplicationStatus[];
-  application(id: ResourceId): ApplicationDetails | undefined;
+  /** Returns the status of an application, as this process knows it. */
+  application(id: ResourceId): ApplicationStatus | undefined;
+  /** Returns an application with what its last pass observed. */
+  details(id: ResourceId): Promise<ApplicationDetails | undefined>;
   /**
    * Returns one resource with its three values of each field; undefined: neither a manifest nor the ledger has it.
    * @throws PortolanError `controller/unknown-application`.
@@ -66,9 +70,9 @@ export interface ControllerApi {
    * @returns their ids.
    * @throws PortolanError `controller/unknown-application`.
    */
-  sync(ids: readonly ResourceId[] | 'all', by: string): readonly ResourceId[];
+  sync(ids: readonly ResourceId[] | 'all', by: string): Promise<readonly ResourceId[]>;
   /** Hints that the source may have changed. */
-  pokeSource(because: string): void;
+  pokeSource(because: string): Promise<void>;
   /**
    * Suspends writes for an application until it is resumed, also after a restart.
    * @throws PortolanError as `sync`.
@@ -156,6 +160,8 @@ export interface ControllerApi {
   monitoring(id: ResourceId, window: TimeWindow): Promise<MonitoringReading>;
   /** Returns the state of everything that the controller depends on. Requests nothing from a platform. */
   dependencies(): Promise<Dependencies>;
+  /** Returns all processes of the controller, and the leader of each platform and source. */
+  replicas(): Promise<ReplicaGroup>;
 
   /** Read-only views of the ledger; the history has its newest row first. */
   history(filter: HistoryQuery): Promise<readonly HistoryRow[]>;

@@ -18,6 +18,7 @@ import { adoptionCommands } from './adoption.ts';
 import { dependenciesOf } from './dependencies.ts';
 import { createMonitoringReads } from './monitoring.ts';
 import { planFiles, planWorks } from './planning.ts';
+import { soleReplica } from './replicas/sole-replica.ts';
 import { applicationSuspended } from './problem-events.ts';
 import { resourceDetails, sourcePositions } from './resource-details.ts';
 
@@ -32,6 +33,10 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     applications: () => [...records.values()].map((record) => shown(core, record)).sort(byId),
     application: (id) => {
       const record = records.get(id);
+      return record && shown(core, record);
+    },
+    async details(id) {
+      const record = records.get(id);
       return record && { ...shown(core, record), observed: record.observed, sources: sourcePositions(record) };
     },
     resource: (id, resource) => resourceDetails(core, id, resource),
@@ -40,7 +45,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     findCommit: (prefix) => options.feed.findCommit(prefix),
     orphans: () => core.found?.orphans ?? [],
     events: core.events,
-    pokeSource: (because) => {
+    pokeSource: async (because) => {
       options.log.debug('the source may have changed', { because });
       options.feed.poke();
     },
@@ -61,6 +66,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
     dependencies: () => dependenciesOf(core),
+    replicas: async () => soleReplica(core, startedMs),
     ...ledgerViews(core),
   };
 }
@@ -163,7 +169,7 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
 function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   const { records, queue, options, sourceLedger } = core;
   return {
-    sync(ids, by) {
+    async sync(ids, by) {
       const asked = recordsOf(core, ids);
       // A sync must observe the present state, so older listings are dropped.
       core.shared?.forget();

@@ -16,6 +16,7 @@ import type { PlanDocument } from '../model/plan-document.ts';
 import type { ResourceDetails } from '../model/resource-details.ts';
 import type { Whoami } from '../server/routes/whoami.ts';
 import type { PlatformStatus } from '../model/platform-status.ts';
+import type { ReplicaGroup } from '../model/replicas.ts';
 import type { ApplicationDetails, ControllerEvent, ControllerStatus } from '../model/status.ts';
 
 /** Rows of applications, with `view=row`. */
@@ -43,6 +44,7 @@ export interface Answers {
   '/api/v1/sign-in': SignInWays;
   '/api/v1/whoami': Whoami;
   '/api/v1/platform': PlatformStatus;
+  '/api/v1/replicas': ReplicaGroup;
   '/api/v1/applications/{name}/monitoring': MonitoringHistory;
   '/api/v1/applications': FleetAnswer;
   '/api/v1/attention': AttentionAnswer;

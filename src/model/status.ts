@@ -225,6 +225,16 @@ const controllerSchema = s.objectOf('The status of the controller.', {
     // Applications that fail or require manual action.
     { faults: s.count },
   ),
+  'database?': s.objectOf(
+    'The database that several controllers share. Absent: the ledger belongs to this process. While it is out of reach, everything here is as of that time, and commands are refused.',
+    {
+      isReachable: s.trueOrFalse,
+      // When this process last read from it.
+      asOfMs: s.time,
+      // The time since then.
+      ageMs: s.count,
+    },
+  ),
 });
 export type ControllerStatus = s.TypeOf<typeof controllerSchema>;
 

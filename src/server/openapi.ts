@@ -5,6 +5,7 @@ import { manualSchemas } from '../model/manual.ts';
 import { monitoringSchemas } from '../model/monitoring.ts';
 import { ledgerSchemas } from '../model/owned.ts';
 import { platformStatusSchemas } from '../model/platform-status.ts';
+import { replicasSchemas } from '../model/replicas.ts';
 import { manifestProblemSchema } from '../model/problem.ts';
 import { arrayOf, count, literal, objectOf, ref, text, trueOrFalse } from '../model/schema-words.ts';
 import { statusSchemas } from '../model/status.ts';
@@ -60,6 +61,7 @@ const schemas: Readonly<Record<string, JsonObject>> = {
   ...manualSchemas,
   ...monitoringSchemas,
   ...platformStatusSchemas,
+  ...replicasSchemas,
   ProblemDetails: problemDetailsSchema,
   ManifestProblem: manifestProblemSchema,
   Healthy: objectOf('The process is alive.', { status: literal('ok'), lagMs: count }),
@@ -90,7 +92,7 @@ const TAGS: readonly { readonly name: string; readonly description: string; read
   {
     name: 'process',
     description: 'The process: status, health, metrics, this document.',
-    paths: /^\/(?:healthz|readyz|metrics)$|\/(?:status|platform|openapi\.json|rebind)$/,
+    paths: /^\/(?:healthz|readyz|metrics)$|\/(?:status|platform|replicas|openapi\.json|rebind)$/,
   },
   { name: 'applications', description: 'Applications and their resources.', paths: /./ },
 ];

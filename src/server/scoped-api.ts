@@ -9,7 +9,7 @@ import {
 import { invalidInput } from '../model/errors.ts';
 import { type ResourceId, resourceId, type ScopeKey } from '../model/ids.ts';
 import type { PlanDocument } from '../model/plan-document.ts';
-import type { ApplicationDetails, ApplicationStatus, ControllerEvent } from '../model/status.ts';
+import type { ApplicationStatus, ControllerEvent } from '../model/status.ts';
 import type { Caller } from './caller.ts';
 import type { Permission, Permissions } from './permissions.ts';
 import * as refusals from './refusals.ts';
@@ -48,7 +48,7 @@ function createGuard(api: ControllerApi, caller: Caller | undefined, permissions
   const wrongRole = (wanted: Permission, where: ResourceId | 'all'): Error =>
     refusals.wrongRole(caller, permissionsNow(), wanted, where);
   /** Requires a permission for an application. @throws as for an unknown one if the caller may not see it. */
-  const demand = (wanted: Permission, id: ResourceId): ApplicationDetails => {
+  const demand = (wanted: Permission, id: ResourceId): ApplicationStatus => {
     const found = api.application(id);
     if (found === undefined || !isVisible(found.scope)) throw unknownApplication(id);
     if (!permissionsNow().may(wanted, found.scope)) throw wrongRole(wanted, id);
@@ -88,7 +88,16 @@ function views(
   { demand, demandForAll, isVisible, readOf, seesAll, visible }: Guard,
 ): Pick<
   ControllerApi,
-  'status' | 'applications' | 'application' | 'resource' | 'orphans' | 'events' | 'monitoring' | 'dependencies'
+  | 'status'
+  | 'applications'
+  | 'application'
+  | 'details'
+  | 'resource'
+  | 'orphans'
+  | 'events'
+  | 'monitoring'
+  | 'dependencies'
+  | 'replicas'
 > {
   return {
     status: (within) => {
@@ -99,6 +108,12 @@ function views(
     applications: () => (seesAll() ? api.applications() : visible()),
     application: (id) => {
       const found = api.application(id);
+      return found !== undefined && isVisible(found.scope) ? found : undefined;
+    },
+    details: async (id) => {
+      const known = api.application(id);
+      if (known === undefined || !isVisible(known.scope)) return undefined;
+      const found = await api.details(id);
       return found !== undefined && isVisible(found.scope) ? found : undefined;
     },
     resource: async (id, resource) => readOf(id, (of) => api.resource(of, resource)),
@@ -113,6 +128,10 @@ function views(
     dependencies: async () => {
       demandForAll('viewer');
       return api.dependencies();
+    },
+    replicas: async () => {
+      demandForAll('viewer');
+      return api.replicas();
     },
   };
 }
@@ -141,7 +160,7 @@ function commands(
   { covering, demand, demandForAll, has, seesAll, visible }: Guard,
 ): Pick<ControllerApi, 'sync' | 'pokeSource' | 'suspend' | 'resume' | 'approve' | 'rebind'> {
   return {
-    sync: (ids, by) => {
+    sync: async (ids, by) => {
       if (ids !== 'all')
         return api.sync(
           ids.map((id) => demand('operate', id).id),

@@ -133,7 +133,12 @@ interface ServiceParts {
 
 function openServices(options: ServerOptions, { limits, pace, signal, isTls, entrance }: ServiceParts): Services {
   const { api, settings, openSecret, log, metrics, clock, random, redact, traffic, processFacts } = options;
-  const poke = (because: string): void => api.pokeSource(because);
+  const poke = (because: string): void => {
+    // The source is polled too, so a hint may be lost.
+    api
+      .pokeSource(because)
+      .catch((error: unknown) => log.warn('server: the source was not read', { reason: String(error) }));
+  };
   return {
     api,
     clock,

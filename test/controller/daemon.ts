@@ -176,9 +176,9 @@ export class DaemonWorld {
   }
 
   /** Lets everything run, and time pass, until it is so. */
-  async until(isSo: () => boolean, what: string): Promise<void> {
+  async until(isSo: () => boolean | Promise<boolean>, what: string): Promise<void> {
     for (let turn = 0; turn < 20_000; turn += 1) {
-      if (isSo()) return;
+      if (await isSo()) return;
       await new Promise((resolve) => setImmediate(resolve));
     }
     throw new Error(`it did not come to that: ${what}`);

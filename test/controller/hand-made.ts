@@ -161,7 +161,8 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
       ...api.statusFacts,
     }),
     applications: () => api.applicationsNow,
-    application: (id) => {
+    application: (id) => api.applicationsNow.find((one) => one.id === id),
+    details: async (id) => {
       const found = api.applicationsNow.find((one) => one.id === id);
       return found && { ...found, observed: null, sources: [] };
     },
@@ -175,6 +176,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
     planManifests: never,
     monitoring: never,
     dependencies: never,
+    replicas: never,
     history: never,
     objects: never,
     intents: () => api.intentsNow(),

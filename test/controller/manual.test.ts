@@ -98,7 +98,7 @@ test('a decision waits for the pass in progress, and gives up in time without an
     isAsked = true;
     return open.promise;
   };
-  api.sync([SHOP], 'bob');
+  await api.sync([SHOP], 'bob');
   await world.until(() => isAsked, 'a pass is in progress');
   const gone = new AbortController();
   const left = api.forget(SHOP, RULE, why, gone.signal);

@@ -161,10 +161,10 @@ test('one that failed before begins as soon as the one that has its place hangs'
 
   hangs = true;
   asked.length = 0;
-  world.controller.api.sync([hanging], 'a test');
+  await world.controller.api.sync([hanging], 'a test');
   await world.until(() => asked.includes(hanging), 'one hangs');
   const beganMs = world.clock.monotonic();
-  world.controller.api.sync([waiting], 'a test');
+  await world.controller.api.sync([waiting], 'a test');
   await world.until(() => asked.includes(waiting), 'the other one begins');
   const waitedMs = world.clock.monotonic() - beganMs;
   // A second is how long a pass may take before it counts as slow.

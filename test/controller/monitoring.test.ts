@@ -79,7 +79,7 @@ test('a region whose circuit breaker is open gets no request for a viewer', asyn
   const world = await inSync(1_000_000);
   world.answer = () => ({ status: 502, headers: {}, body: 'bad gateway' }) as unknown as PlatformResponse;
   for (let sync = 0; sync < 5; sync += 1) {
-    world.controller.api.sync('all', 'a test');
+    await world.controller.api.sync('all', 'a test');
     await world.pass(2_000);
   }
   await world.until(

@@ -7,8 +7,8 @@ import { FILES, SHOP, portOf, started, web } from './shop.ts';
 
 const REPORTED = { ...FILES, 'web.yaml': web('WEB', 'portolan/reconcile: report') };
 
-function nodesOf(world: DaemonWorld): ReadonlyMap<string, TreeNode> {
-  const details = world.controller.api.application(SHOP);
+async function nodesOf(world: DaemonWorld): Promise<ReadonlyMap<string, TreeNode>> {
+  const details = await world.controller.api.details(SHOP);
   if (details === undefined) throw new Error('there is no such application');
   const nodes = new Map<string, TreeNode>();
   const add = (node: TreeNode): void => {
@@ -24,19 +24,18 @@ test('a controller shows what it observed and when, not what it applied, and ask
   await world.commit(FILES);
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
   // After a pass that wrote, it is what the writes made.
-  expect(nodesOf(world).get('port 8080')).toMatchObject({ facts: 'http WEB, inner and outer', state: 'in-sync' });
-  expect(
-    nodesOf(world)
-      .get('port 8080')
-      ?.children.map(({ name }) => name),
-  ).toContain('HttpGatewayRule/www');
+  expect((await nodesOf(world)).get('port 8080')).toMatchObject({
+    facts: 'http WEB, inner and outer',
+    state: 'in-sync',
+  });
+  expect((await nodesOf(world)).get('port 8080')?.children.map(({ name }) => name)).toContain('HttpGatewayRule/www');
   await world.commit(REPORTED);
   await world.until(() => world.application(SHOP).resources.some(({ mode }) => mode === 'report'), 'the mode is seen');
   world.state.ports.put({ ...portOf(world), alias: 'BY_HAND' });
   await world.until(() => world.ready(SHOP) === 'False Drifted', 'drift is seen');
   const seenMs = world.clock.now();
   world.requests.length = 0;
-  const nodes = nodesOf(world);
+  const nodes = await nodesOf(world);
   expect(nodes.get('port 8080')).toMatchObject({ facts: 'http BY_HAND, inner and outer', state: 'reported' });
   expect(Math.abs((nodes.get(SHOP)?.observedMs ?? 0) - seenMs)).toBeLessThan(60_000);
   expect(world.requests).toEqual([]);
@@ -44,10 +43,13 @@ test('a controller shows what it observed and when, not what it applied, and ask
   const observedMs = nodes.get(SHOP)?.observedMs;
   world.answer = () => ({ status: 503, contentType: 'text/plain', retryAfter: null, body: 'down' });
   await world.until(() => world.ready(SHOP) === 'Unknown Unreachable', 'the platform is away');
-  expect(nodesOf(world).get('port 8080')).toMatchObject({ facts: 'http BY_HAND, inner and outer', state: 'unknown' });
+  expect((await nodesOf(world)).get('port 8080')).toMatchObject({
+    facts: 'http BY_HAND, inner and outer',
+    state: 'unknown',
+  });
   await world.pass(1_000);
-  expect(nodesOf(world).get(SHOP)?.observedMs).toBeLessThanOrEqual(world.clock.now() - 1_000);
-  expect(nodesOf(world).get(SHOP)?.observedMs).toBeGreaterThanOrEqual(observedMs ?? 0);
+  expect((await nodesOf(world)).get(SHOP)?.observedMs).toBeLessThanOrEqual(world.clock.now() - 1_000);
+  expect((await nodesOf(world)).get(SHOP)?.observedMs).toBeGreaterThanOrEqual(observedMs ?? 0);
 });
 
 test('what git changes and its annotation asks to report only is reported, and was compared', async () => {
@@ -56,8 +58,11 @@ test('what git changes and its annotation asks to report only is reported, and w
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
   await world.commit({ ...FILES, 'web.yaml': web('SITE', 'portolan/reconcile: report') });
   await world.until(() => world.application(SHOP).resources.some(({ mode }) => mode === 'report'), 'the mode is seen');
-  expect(nodesOf(world).get('Component/shop-web')).toMatchObject({ state: 'reported' });
-  expect(nodesOf(world).get('port 8080')).toMatchObject({ state: 'reported', facts: 'http WEB, inner and outer' });
+  expect((await nodesOf(world)).get('Component/shop-web')).toMatchObject({ state: 'reported' });
+  expect((await nodesOf(world)).get('port 8080')).toMatchObject({
+    state: 'reported',
+    facts: 'http WEB, inner and outer',
+  });
 });
 
 test.for([
@@ -92,15 +97,15 @@ test('of what no manifest names, a controller keeps a hundred lines and the numb
   for (let port = 20_000; port < 20_250; port += 1)
     world.state.ports.put({ ...portOf(world), port, alias: `P${port}`, outer: false });
   await world.until(
-    () => world.controller.api.application(SHOP)?.observed?.unnamedLeftOut !== undefined,
+    async () => (await world.controller.api.details(SHOP))?.observed?.unnamedLeftOut !== undefined,
     'they are seen',
   );
-  const { lines, unnamedLeftOut } = world.controller.api.application(SHOP)?.observed ?? expect.fail();
+  const { lines, unnamedLeftOut } = (await world.controller.api.details(SHOP))?.observed ?? expect.fail();
   expect(lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests')).toHaveLength(
     100,
   );
   expect(unnamedLeftOut).toBeGreaterThanOrEqual(150);
-  expect([...nodesOf(world).keys()]).toContain(`${unnamedLeftOut} more`);
+  expect([...(await nodesOf(world)).keys()]).toContain(`${unnamedLeftOut} more`);
 });
 
 test('an application that fails keeps its backoff when it is suspended', async () => {

@@ -41,10 +41,10 @@ test.for([
 ] as const)('a clock that is set %s removes nothing early, and nothing much later', async ([, stepMs]) => {
   const world = await twoGone();
   world.clock.jump(stepMs);
-  world.controller.api.sync([SHOP], 'a test');
+  await world.controller.api.sync([SHOP], 'a test');
   await world.pass(9 * MINUTE_MS);
   expect(rules(world)).toBe(3);
-  world.controller.api.sync([SHOP], 'a test');
+  await world.controller.api.sync([SHOP], 'a test');
   await world.pass(2 * MINUTE_MS);
   expect(rules(world)).toBe(1);
 });

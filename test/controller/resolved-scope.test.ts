@@ -67,17 +67,23 @@ test('an application whose manifest moves to another team has no scope until the
   await world.until(() => world.eventsOf('application.failed').length > 0, 'the platform does not answer');
   expect(world.application(SHOP).scope).toBeNull();
 
-  const seen: unknown[] = [];
+  const seen: Promise<unknown>[] = [];
   world.answer = (request) => {
     const { scope, resources, pending } = world.application(SHOP);
     // Until the pass has ended, nothing of the former application is shown with the new scope.
     if (!request.isRead)
-      seen.push({ scope, resources, pending, observed: world.controller.api.application(SHOP)?.observed });
+      seen.push(
+        world.controller.api
+          .details(SHOP)
+          .then((details) => ({ scope, resources, pending, observed: details?.observed })),
+      );
     return undefined;
   };
-  world.controller.api.sync([SHOP], 'a test');
+  await world.controller.api.sync([SHOP], 'a test');
   await inSync(world);
-  expect(seen).toEqual([{ scope: 'default/team-b/region-1/2', resources: [], pending: null, observed: null }]);
+  expect(await Promise.all(seen)).toEqual([
+    { scope: 'default/team-b/region-1/2', resources: [], pending: null, observed: null },
+  ]);
   const scopes = world.events.slice(before).flatMap(({ application, scope }) => (application === SHOP ? [scope] : []));
   expect(new Set(scopes)).toEqual(new Set([null, 'default/team-b/region-1/2']));
 });

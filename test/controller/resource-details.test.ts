@@ -44,7 +44,7 @@ test('fields in sync have three equal values, the write that made them, and the 
     actors: [],
     lastWrite: expect.objectContaining({ revision, author: 'Ann <ann@example.com>', actor: 'daemon' }) as object,
   });
-  const [application] = world.controller.api.application(SHOP)?.sources ?? [];
+  const [application] = (await world.controller.api.details(SHOP))?.sources ?? [];
   expect(application).toMatchObject({ id: SHOP, file: 'app.yaml', line: 1 });
   const ofRule = await detailsOf(world, RULE);
   expect(ofRule.fields.find(({ path }) => path === 'domain')).toMatchObject({
@@ -62,7 +62,7 @@ test('each difference names its actor: a commit, a user of the platform, or both
   const before = portOf(world);
   world.state.ports.put({ ...before, alias: 'HAND' });
   await world.until(
-    () => world.eventsOf('drift.detected').length > 0 || (world.controller.api.sync([SHOP], 'x'), false),
+    () => world.eventsOf('drift.detected').length > 0 || (void world.controller.api.sync([SHOP], 'x'), false),
     'drift',
   );
   const drift = world.application(SHOP).resources.find(({ id }) => id === WEB)?.drift;
@@ -122,7 +122,7 @@ test('the history of a resource goes back to its creation, and has nothing of ot
   );
   for (const alias of ['A', 'B', 'C']) {
     world.state.ports.put({ ...portOf(world), alias });
-    api.sync([SHOP], 'x');
+    await api.sync([SHOP], 'x');
     await world.until(() => portOf(world).alias === 'WEB', 'healed');
     await world.until(() => world.ready(SHOP) === 'True InSync', 'in sync');
   }

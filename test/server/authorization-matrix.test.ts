@@ -52,6 +52,7 @@ const EXPECTED: Readonly<
   listIntents: ['operate', 'own'],
   getMonitoring: ['viewer', 'one'],
   getPlatform: ['viewer', 'all'],
+  getReplicas: ['viewer', 'all'],
   getSignInWays: ['open'],
   startSession: ['open'],
   startOidcSession: ['open'],

@@ -4,6 +4,7 @@ import { PortolanError } from '../../src/model/errors.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { HistoryRow, Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { Problem } from '../../src/model/problem.ts';
+import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import type { TimeWindow } from '../../src/model/series.ts';
 import type { Observed } from '../../src/model/shown.ts';
 import type {
@@ -15,7 +16,7 @@ import type {
 } from '../../src/model/status.ts';
 import { planDocument, type PlanDocument } from '../../src/plan/document.ts';
 import { ownedObject } from './decisions.ts';
-import { dependencies, twoComponents } from './dependencies.ts';
+import { dependencies, replicas, twoComponents } from './dependencies.ts';
 import { HandMadeFleet } from './hand-made-fleet.ts';
 
 const NOW = Date.UTC(2026, 10, 20, 12);
@@ -301,8 +302,12 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
   /** What it has observed of every application. */
   observed: Observed | null = null;
 
-  application(id: ResourceId): ApplicationDetails | undefined {
-    const found = this.list.find((one) => one.id === id);
+  application(id: ResourceId): ApplicationStatus | undefined {
+    return this.list.find((one) => one.id === id);
+  }
+
+  async details(id: ResourceId): Promise<ApplicationDetails | undefined> {
+    const found = this.application(id);
     return found && { ...found, observed: this.observed, sources: [] };
   }
 
@@ -312,12 +317,12 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
     return this.orphaned;
   }
 
-  sync(ids: readonly ResourceId[] | 'all', by: string): readonly ResourceId[] {
+  async sync(ids: readonly ResourceId[] | 'all', by: string): Promise<readonly ResourceId[]> {
     this.asked.push(`sync ${ids === 'all' ? ids : ids.join(' ')} by ${by}`);
     return ids === 'all' ? this.list.map(({ id }) => id) : ids;
   }
 
-  pokeSource(because: string): void {
+  async pokeSource(because: string): Promise<void> {
     this.asked.push(`poke: ${because}`);
   }
 
@@ -374,6 +379,10 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
 
   async dependencies(): Promise<Dependencies> {
     return this.backing;
+  }
+
+  async replicas(): Promise<ReplicaGroup> {
+    return replicas;
   }
 
   async history({ limit, beforeSerial = Number.POSITIVE_INFINITY }: { limit: number; beforeSerial?: number }) {

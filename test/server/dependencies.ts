@@ -1,4 +1,5 @@
 import type { Dependencies } from '../../src/controller/api.ts';
+import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import type { TimeWindow } from '../../src/model/series.ts';
 import type { Monitoring } from '../../src/platform/monitoring.ts';
 import type { ComponentMonitor } from '../../src/platform/records.ts';
@@ -51,4 +52,62 @@ export const dependencies: Dependencies = {
     open: 0,
     inDoubt: 0,
   },
+};
+
+/** Two processes, of which one is ending; one platform has no leader. */
+export const replicas: ReplicaGroup = {
+  isShared: true,
+  asOfMs: NOW,
+  isCurrent: true,
+  replicas: [
+    {
+      name: 'portolan-0',
+      version: '0.1.0',
+      address: 'https://portolan.example.com',
+      startedMs: NOW,
+      seenAgoMs: 1200,
+      isDraining: false,
+      isSelf: true,
+      leads: 2,
+    },
+    {
+      name: 'portolan-1',
+      version: '0.1.0',
+      address: null,
+      startedMs: NOW,
+      seenAgoMs: 300,
+      isDraining: true,
+      isSelf: false,
+      leads: 0,
+    },
+  ],
+  units: [
+    {
+      unit: 'platform:default',
+      type: 'platform',
+      name: 'default',
+      leader: 'portolan-0',
+      epoch: 3,
+      sinceMs: NOW,
+      leaseLeftMs: 9_000,
+    },
+    {
+      unit: 'platform:other',
+      type: 'platform',
+      name: 'other',
+      leader: null,
+      epoch: 2,
+      sinceMs: NOW,
+      leaseLeftMs: null,
+    },
+    {
+      unit: 'source:default',
+      type: 'source',
+      name: 'default',
+      leader: 'portolan-0',
+      epoch: 1,
+      sinceMs: NOW,
+      leaseLeftMs: 9_000,
+    },
+  ],
 };

@@ -31,9 +31,11 @@ const CALLS: Readonly<Record<keyof ControllerApi, Call | null>> = {
   events: null,
   pokeSource: null,
   dependencies: (api) => api.dependencies(),
+  replicas: (api) => api.replicas(),
   rebind: (api) => api.rebind('default', 'x', 'x'),
   planManifests: null,
   application: (api, id) => api.application(id),
+  details: (api, id) => api.details(id),
   resource: (api, id) => api.resource(id, resource),
   monitoring: (api, id) => api.monitoring(id, WINDOW),
   sync: (api, id) => api.sync([id], 'x'),
@@ -81,7 +83,7 @@ test('every method of the controller is limited', () => {
   expect(Object.keys(limited().scoped).sort()).toEqual(Object.keys(CALLS).sort());
 });
 
-const OF_PLATFORMS: readonly string[] = ['dependencies', 'rebind'];
+const OF_PLATFORMS: readonly string[] = ['replicas', 'dependencies', 'rebind'];
 
 test.for(Object.entries(CALLS).flatMap(([name, call]) => (call === null ? [] : [{ name, call }])))(
   '$name refuses by itself what the caller may not see, as if it did not exist, before it is asked for',

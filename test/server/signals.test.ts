@@ -5,6 +5,7 @@ import type { HistoryRow } from '../../src/model/owned.ts';
 import type { Json } from '../../src/model/json.ts';
 import { faultsOf } from '../../src/server/faults.ts';
 import { monitoringWindow } from '../../src/views/monitoring.ts';
+import { replicas } from './dependencies.ts';
 import { serve } from './serving.ts';
 
 const HOUR_MS = 3_600_000;
@@ -131,6 +132,13 @@ test('changes, drift and decisions of that time are marks, oldest first', async 
     const found = split as MonitoringHistory;
     expect([found.marks.length, found.marksComplete], `${newer} ${older}`).toEqual([older, true]);
   }
+});
+
+test('the replicas are shown with the leader of each platform and source', async () => {
+  const { ask } = await serve();
+  const { status, body } = await ask('/api/v1/replicas');
+  expect(status).toBe(200);
+  expect(body).toEqual(replicas);
 });
 
 test('the platform, the source and the controller are shown with their faults', async () => {

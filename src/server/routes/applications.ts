@@ -1,7 +1,7 @@
 import { FLEET_STATES } from '../../model/fleet-words.ts';
 import { type ApplicationRow, fleetMembers } from '../../model/fleet.ts';
 import type { JsonObject } from '../../model/json.ts';
-import type { ApplicationDetails, ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
+import type { ApplicationStatus, ApplicationSummary, ResourceStatus } from '../../model/status.ts';
 import { pageSchema, ref } from '../../model/schema-words.ts';
 import { deriveEntries } from '../../views/fleet.ts';
 import { type FleetQuery, fleetPage, SORTS } from '../fleet-list.ts';
@@ -19,13 +19,7 @@ import {
   resourceOf,
 } from './queries.ts';
 
-function summaryOf({
-  resources,
-  pending: _,
-  observed: __,
-  sources: ___,
-  ...standing
-}: ApplicationDetails): ApplicationSummary {
+function summaryOf({ resources, pending: _, ...standing }: ApplicationStatus): ApplicationSummary {
   const count = (counts: (resource: ResourceStatus) => boolean): number => resources.filter(counts).length;
   return {
     ...standing,
@@ -108,7 +102,7 @@ export const applicationRoutes = routesOf({
       const entries = await deriveEntries(api.standings(), () => clock.sleep(0));
       const { items, ...page } = fleetPage(entries, asked);
       const rows = items.map(({ row }) => row);
-      const summary = ({ id }: ApplicationRow) => summaryOf(api.application(id) as ApplicationDetails);
+      const summary = ({ id }: ApplicationRow) => summaryOf(api.application(id) as ApplicationStatus);
       return json({ items: view === 'row' ? rows : rows.map(summary), ...page });
     },
   },
@@ -117,7 +111,7 @@ export const applicationRoutes = routesOf({
     summary: 'Returns one application with its resources.',
     access: 'viewer',
     answers: { 200: { description: 'The application.', schema: ref('Application') } },
-    handle: ({ params }, { api }) => json(applicationNamed(api, params['name'])),
+    handle: async ({ params }, { api }) => json(await api.details(applicationNamed(api, params['name']).id)),
   },
   'GET /api/v1/applications/{name}/resources': {
     operationId: 'listResourcesOfApplication',

@@ -37,7 +37,7 @@ function command(
     handle: async ({ params, body, by }: Call, { api }: Services) => {
       const { id } = applicationNamed(api, params['name']);
       await carryOut(api, id, by, body as Readonly<Record<string, string>>);
-      return json(api.application(id));
+      return json(await api.details(id));
     },
   } as const;
 }
@@ -48,9 +48,9 @@ export const commandRoutes = routesOf({
     summary: 'Requests a sync of one application.',
     access: 'operate',
     answers: asked,
-    handle: ({ params, by }, { api }) => {
+    handle: async ({ params, by }, { api }) => {
       const { id } = applicationNamed(api, params['name']);
-      return json({ syncing: api.sync([id], by) }, 202);
+      return json({ syncing: await api.sync([id], by) }, 202);
     },
   },
   'POST /api/v1/sync': {
@@ -58,9 +58,9 @@ export const commandRoutes = routesOf({
     summary: 'Requests a read of the source and a sync of all applications, or of those that the caller may sync.',
     access: 'operate',
     answers: asked,
-    handle: ({ by }, { api }) => {
-      api.pokeSource(`sync by ${by}`);
-      return json({ syncing: api.sync('all', by) }, 202);
+    handle: async ({ by }, { api }) => {
+      await api.pokeSource(`sync by ${by}`);
+      return json({ syncing: await api.sync('all', by) }, 202);
     },
   },
   'POST /api/v1/applications/{name}/suspend': {

@@ -133,7 +133,7 @@ export const manualRoutes = routesOf({
       const { id } = applicationNamed(api, call.params['name']);
       const agreed = call.body as s.TypeOf<typeof agreedBody>;
       await api.adopt(id, resourceOf(call), { by: call.by, ...agreed }, call.signal);
-      return json(api.application(id));
+      return json(await api.details(id));
     },
   },
   'POST /api/v1/applications/{name}/resources/{kind}/{resource}/identify': {

@@ -2,7 +2,7 @@ import type { ControllerApi } from '../../controller/api.ts';
 import { nearest } from '../../manifest/suggest.ts';
 import { type ResourceId, resourceId } from '../../model/ids.ts';
 import { pageSchema } from '../../model/schema-words.ts';
-import type { ApplicationDetails } from '../../model/status.ts';
+import type { ApplicationDetails, ApplicationStatus } from '../../model/status.ts';
 import { LIMIT_DEFAULT, LIMIT_MAX, type PageQuery } from '../paging.ts';
 import { refusal, type RequestProblem } from '../problem.ts';
 import type { Call, Route } from '../route.ts';
@@ -88,7 +88,7 @@ export function partOf(item: string): Route['answers'] {
 }
 
 /** Returns the application with a name. @throws RequestProblem 404 that suggests a similar name. */
-export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationDetails {
+export function applicationNamed(api: ControllerApi, name: string | undefined): ApplicationStatus {
   const found = api.application(`Application/${name ?? ''}`);
   if (found !== undefined) return found;
   const names = api.applications().map(({ id }) => id.slice('Application/'.length));

@@ -65,6 +65,14 @@ export const signalRoutes = routesOf({
     answers: { 200: { description: 'The state.', schema: ref('PlatformStatus') } },
     handle: (_, services) => platformStatus(services),
   },
+  'GET /api/v1/replicas': {
+    operationId: 'getReplicas',
+    summary:
+      'Returns all processes of the controller, and the leader of each platform and source with its epoch and the start of it.',
+    access: 'viewer-of-all',
+    answers: { 200: { description: 'The replicas.', schema: ref('Replicas') } },
+    handle: async (_, { api }) => json(await api.replicas()),
+  },
 });
 
 async function platformStatus({ api, clock, health, traffic, processFacts }: Services): Promise<Reply> {

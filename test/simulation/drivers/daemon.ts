@@ -224,7 +224,7 @@ export class Daemon extends DriverProcess {
         case 'sync':
           return void api.sync(chance.happens(0.5) ? 'all' : [idOf(name)], 'a person');
         case 'poke':
-          return api.pokeSource('a person');
+          return void api.pokeSource('a person');
         case 'reload':
           return this.reload((world.settings = anySettings(chance)));
       }

@@ -157,9 +157,9 @@ async function peopleDecide(world: DriversWorld): Promise<boolean> {
 async function followsAtOnce(world: DriversWorld, daemon: Daemon): Promise<void> {
   const chance = new Chance(world.seed, 12);
   for (let count = 0; count < 6 && world.violation === undefined; count += 1) {
-    daemon.api?.sync('all', 'a person');
+    void daemon.api?.sync('all', 'a person');
     await world.letPass(chance.int(60));
-    daemon.api?.sync('all', 'a person');
+    void daemon.api?.sync('all', 'a person');
     const askedMs = world.timeline.nowMs;
     await world.letPass(ASKED_WITHIN_MS);
     for (const name of daemon.applications())

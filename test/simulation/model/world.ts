@@ -196,7 +196,7 @@ export class ModelWorld extends ModelGround {
     this.moves();
     for (const process of this.processes) {
       this.state.hears(process, 'git');
-      if (process instanceof Daemon) process.api?.pokeSource('a person');
+      if (process instanceof Daemon) void process.api?.pokeSource('a person');
     }
   }
 
