@@ -15,7 +15,7 @@ import { Intake } from './intake.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
-import { areOrphansDue, findOrphans } from './orphans.ts';
+import { changedPlaces, findOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import { createSlots } from './slots.ts';
@@ -250,7 +250,7 @@ export class Controller {
         if (minutes % BUDGET_EVERY === 0)
           for (const platform of platforms) await this.#core.budget.recordTime(platform);
         for (const record of this.#ageRemovals()) await saveRecord(this.#core.sourceLedger, record);
-        if (areOrphansDue(this.#core)) await this.#runInTurn(() => findOrphans(this.#core));
+        if (changedPlaces(this.#core) !== undefined) await this.#runInTurn(() => findOrphans(this.#core));
       } catch (error) {
         logExpected(this.#core, error);
       }

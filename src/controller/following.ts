@@ -22,7 +22,7 @@ import {
   type Kept,
   nothingKept,
 } from './ledger-records.ts';
-import { areOrphansDue, findOrphans } from './orphans.ts';
+import { changedPlaces, findOrphans } from './orphans.ts';
 import { dropStaleScope } from './resolved-scope.ts';
 import { workOf } from '../reconcile/work.ts';
 
@@ -86,12 +86,16 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     // A new commit ends the backoff of earlier failures.
     queue.restart(id, 'git');
   }
+  if (works.length >= PART_SIZE) await turn();
   core.commits.follow(accepted.revision, {
     changed: changed.filter((id) => isMarked(records.get(id), accepted.revision)).length,
     removed: removed.length,
   });
   if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);
-  if (areOrphansDue(core)) await findOrphans(core);
+  const places = changedPlaces(core);
+  if (places === undefined) return;
+  if (works.length >= PART_SIZE) await turn();
+  await findOrphans(core, places);
 }
 
 /**

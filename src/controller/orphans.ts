@@ -14,9 +14,11 @@ import { referenceOf } from './resolved-scope.ts';
 /** Resources that a message names. */
 const NAMED_MAX = 20;
 
-/** Returns whether the applications refer to other places than when orphans were last looked for. */
-export function areOrphansDue({ found, records }: Core): boolean {
-  return found === undefined || placesOf(records).symmetricDifference(found.places).size > 0;
+/** Returns the places that the applications refer to, if they are others than when orphans were last looked for. */
+export function changedPlaces({ found, records }: Core): ReadonlySet<string> | undefined {
+  const places = placesOf(records);
+  const isSame = found !== undefined && places.symmetricDifference(found.places).size === 0;
+  return isSame ? undefined : places;
 }
 
 /**
@@ -24,11 +26,11 @@ export function areOrphansDue({ found, records }: Core): boolean {
  * restart. Finds nothing new while no source is accepted.
  * @throws PortolanError when the ledger fails.
  */
-export async function findOrphans(core: Core): Promise<void> {
+export async function findOrphans(core: Core, places = placesOf(core.records)): Promise<void> {
   const { intake, sourceLedger, options, records, events } = core;
   if (intake.accepted === undefined) return;
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
-  const [scopes, places] = [scopesOf(records), placesOf(records)];
+  const scopes = scopesOf(records);
   const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
   const owned = await sourceLedger.ledger.objects({ source: options.source });
   const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
