@@ -2,48 +2,16 @@
  * Neither Helm nor a cluster nor a container engine reads these files here: they are parsed, held to rules of ours, and
  * the chart is rendered by the few lines of helm.ts.
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { parse, parseAllDocuments } from 'yaml';
+import { parse } from 'yaml';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { readOverrides } from '../../src/configuration/overrides.ts';
 import { loadConfiguration } from '../../src/configuration/configuration.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
-import { renderTemplate } from './helm.ts';
+import { DEPLOY, documents, kustomization, plain, read, rendered } from './chart.ts';
 import { type Part, pinned, RULES } from './kubernetes.ts';
-
-const DEPLOY = 'examples/deploy';
-const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
-
-function documents(text: string): Part[] {
-  return parseAllDocuments(text, { uniqueKeys: true }).map((document) => {
-    expect(document.errors).toEqual([]);
-    return document.toJS() as Part;
-  });
-}
-
-const kustomization = parse(read('kubernetes', 'kustomization.yaml')) as Part;
-const plain: Part[] = kustomization.resources.flatMap((file: string) => documents(read('kubernetes', file)));
-
-const chart = parse(read('helm', 'Chart.yaml')) as Part;
-const given = parse(read('helm', 'values.yaml')) as Part;
-
-function rendered(change: (values: Part) => void = () => {}): Part[] {
-  const values = structuredClone(given);
-  values.image.repository = 'registry.example.com/portolan';
-  values.git.repo = 'https://git.example.com/acme/shop.git';
-  change(values);
-  const context = {
-    Values: values,
-    Release: { Name: 'charted', Namespace: 'apps' },
-    Chart: { AppVersion: chart.appVersion },
-  };
-  return readdirSync(join(DEPLOY, 'helm', 'templates'))
-    .sort()
-    .flatMap((file) => documents(renderTemplate(read('helm', 'templates', file), context)))
-    .filter((one) => one !== null);
-}
 
 const SETS: readonly (readonly [string, () => readonly Part[]])[] = [
   ['the manifests', () => plain],
@@ -89,7 +57,7 @@ test.for<[string, (deployment: Part) => void, string]>([
     ({ spec }) => (spec.template.spec.volumes[1] = { name: 'git', hostPath: {} }),
     'a path of the host is mounted',
   ],
-  ['a lost volume', ({ spec }) => spec.template.spec.volumes.shift(), 'ledger is no volume'],
+  ['a lost volume', ({ spec }) => spec.template.spec.volumes.shift(), 'state is no volume'],
   [
     'links of services',
     ({ spec }) => delete spec.template.spec.enableServiceLinks,
@@ -185,7 +153,8 @@ test('the chart renders to the manifests, but for the release in names and label
   const same = rendered(({ git, configuration: _ }) => (git.ref = 'main')).map((one) => {
     const text = JSON.stringify(one)
       .replaceAll('"charted"', '"portolan"')
-      .replaceAll(',"app.kubernetes.io/instance":"portolan"', '');
+      .replaceAll(',"app.kubernetes.io/instance":"portolan"', '')
+      .replaceAll(',"annotations":{"helm.sh/resource-policy":"keep"}', '');
     return JSON.parse(text) as Part;
   });
   const byKind = (objects: readonly Part[]) =>

@@ -1,8 +1,8 @@
 import { stringify } from 'yaml';
 
 /**
- * Renders the little of Helm's language that our chart uses: values, pipelines of a few functions, `if` and white space
- * control. Anything else is an error, so that the chart stays this simple; Helm itself has the last word.
+ * Renders the little of Helm's language that our chart uses: values, pipelines of a few functions, `if` with
+ * `else`, and white space control. Anything else is an error, so that the chart stays this simple; Helm itself has the last word.
  * @throws Error naming what it does not know.
  */
 export function renderTemplate(template: string, context: Readonly<Record<string, unknown>>): string {
@@ -37,12 +37,17 @@ function block(parts: readonly Token[], context: Readonly<Record<string, unknown
     if (next.type === 'text') {
       text += next.text;
       rest = rest.slice(1);
-    } else if (next.text === 'end') {
+    } else if (next.text === 'end' || next.text === 'else') {
       return [text, rest];
     } else if (next.text.startsWith('if ')) {
-      const [inner, after] = block(rest.slice(1), context);
+      const isChosen = isTrue(evaluate(next.text.slice(3), context));
+      let [inner, after] = block(rest.slice(1), context);
+      if (isChosen) text += inner;
+      if (after[0]?.text === 'else') {
+        [inner, after] = block(after.slice(1), context);
+        if (!isChosen) text += inner;
+      }
       if (after[0]?.text !== 'end') throw new Error(`{{ ${next.text} }} has no end`);
-      if (isTrue(evaluate(next.text.slice(3), context))) text += inner;
       rest = after.slice(1);
     } else {
       const value = evaluate(next.text, context);

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseAddress } from '../../src/ledger/postgres/address.ts';
 
 /** A Kubernetes object, or a part of one, as YAML gives it. */
 // oxlint-disable-next-line typescript/no-explicit-any -- what is looked at is asserted field by field.
@@ -20,7 +21,11 @@ export const RULES: readonly (readonly [rule: string, check: (objects: readonly 
     (all) => all.flatMap((one) => (one.kind === 'Secret' ? ['a Secret is among them'] : [])),
   ],
   ['selectors select the pods', (all) => selectors(all)],
-  ['one process at a time has the ledger', (all) => deployments(all).flatMap(single)],
+  [
+    'one process at a time has a ledger on a volume; several share one in a database',
+    (all) => deployments(all).flatMap(({ spec }) => (ledgerUrl(spec) === undefined ? single(spec) : several(spec))),
+  ],
+  ['the database is reached, and proves who it is', (all) => databases(all)],
   [
     'what is in flight is finished before it is killed',
     (all) =>
@@ -55,6 +60,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   PersistentVolumeClaim: 'v1',
   Service: 'v1',
   Deployment: 'apps/v1',
+  Job: 'batch/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
   Ingress: 'networking.k8s.io/v1',
   PodDisruptionBudget: 'policy/v1',
@@ -157,8 +163,54 @@ function selectors(all: readonly Part[]): string[] {
     .map(([kind]) => `${kind} selects other pods`);
 }
 
-function single({ spec }: Part): string[] {
+function single(spec: Part): string[] {
   return spec.replicas === 1 && spec.strategy?.type === 'Recreate' ? [] : ['two may run at once'];
+}
+
+/** @returns the URL of the database, if the pods of a deployment keep their ledger in one. */
+function ledgerUrl(spec: Part): string | undefined {
+  const { containers: main } = spec.template.spec;
+  return main.flatMap(({ env }: Part) => env ?? []).find(({ name }: Part) => name === 'PORTOLAN_LEDGER')?.value;
+}
+
+function several({ replicas, strategy, template: { spec } }: Part): string[] {
+  const wrong: string[] = [];
+  const { maxUnavailable, maxSurge } = strategy?.rollingUpdate ?? {};
+  if (!(replicas > 1)) wrong.push('only one runs');
+  if (strategy?.type !== 'RollingUpdate' || maxUnavailable !== 0 || maxSurge !== 1)
+    wrong.push('an old one ends before a new one is ready');
+  const [apart] = spec.affinity?.podAntiAffinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [];
+  if (apart?.podAffinityTerm.topologyKey !== 'kubernetes.io/hostname') wrong.push('all may run on one node');
+  const zones = spec.topologySpreadConstraints?.[0];
+  if (zones?.topologyKey !== 'topology.kubernetes.io/zone') wrong.push('all may run in one zone');
+  const waits = Number(spec.containers[0].lifecycle?.preStop?.exec?.command?.[1] ?? 0);
+  if (!(waits > 0)) wrong.push('requests reach a pod that has ended');
+  if (!(spec.terminationGracePeriodSeconds > 30 + waits)) wrong.push('it is killed within 30 s');
+  if (spec.volumes.some((volume: Part) => volume.persistentVolumeClaim !== undefined))
+    wrong.push('two pods want one volume');
+  return wrong;
+}
+
+/** The URL as the program reads it, its files among those of the secret, and its port in the policy. */
+function databases(all: readonly Part[]): string[] {
+  return deployments(all).flatMap(({ spec }) => {
+    const url = ledgerUrl(spec);
+    if (url === undefined) return [];
+    const address = parseAddress(url);
+    const wrong: string[] = [];
+    if (!url.includes('sslmode=verify-full') || address.tls !== 'verify-full')
+      wrong.push('the database may be another');
+    const secrets = spec.template.spec.volumes.find(({ name }: Part) => name === 'secrets').secret;
+    const files: string[] = secrets.items.map(({ path }: Part) => `/run/secrets/portolan/${path}`);
+    for (const file of [address.passwordFile, address.rootCertificate])
+      if (file !== undefined && !files.includes(file)) wrong.push(`${file} is not mounted`);
+    if (address.passwordFile === undefined) wrong.push('no password');
+    if (address.user.includes('owner')) wrong.push('a controller owns the tables');
+    for (const { spec: policy } of all.filter(({ kind }) => kind === 'NetworkPolicy'))
+      if (!policy.egress.some(({ ports }: Part) => ports.some(({ port }: Part) => port === address.port)))
+        wrong.push('the database cannot be reached');
+    return wrong;
+  });
 }
 
 function probed({ livenessProbe, readinessProbe, startupProbe }: Part): string[] {
