@@ -2,6 +2,7 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource } from '../ledger/source-ledger.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson, sameJson } from '../model/json.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import type { OrphanStatus } from '../model/status.ts';
 import { orphanFacts, orphanRemedy, orphansOf } from '../plan/orphans.ts';
 import { someOf } from '../plan/words.ts';
@@ -32,7 +33,7 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
   const scopes = scopesOf(records);
   const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
-  const owned = await sourceLedger.ledger.objects({ source: options.source });
+  const owned = await objectsOutside(core, scopes);
   const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
   const orphans = orphansOf(
     owned,
@@ -62,6 +63,17 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
     ]);
   core.found = { orphans, places };
   for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
+}
+
+/** Returns the objects of the source in other scopes. Most sources have none, so few objects are read. */
+async function objectsOutside(
+  { sourceLedger: { ledger, source } }: Core,
+  scopes: ReadonlySet<ScopeKey>,
+): Promise<readonly OwnedObject[]> {
+  const objects: OwnedObject[] = [];
+  for (const scope of await ledger.ownedScopes(source))
+    if (!scopes.has(scope)) objects.push(...(await ledger.objects({ source, scope })));
+  return objects;
 }
 
 /** Returns a report of each application whose resources are orphaned now, or are not any more. */

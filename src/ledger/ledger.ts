@@ -21,6 +21,8 @@ export interface Ledger {
   objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;
   /** Returns the number of objects that are not gone. The database counts them, because a source may have 10,000. */
   objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number>;
+  /** Returns the scopes with objects of a source that are not gone, in any order. */
+  ownedScopes(source: string): Promise<readonly ScopeKey[]>;
   /** Oldest first. */
   intents(filter: IntentFilter): Promise<readonly Intent[]>;
   /** Newest first. */
@@ -102,6 +104,7 @@ export const noLedger: Ledger = {
   epoch: 0,
   objects: async () => [],
   objectCount: async () => 0,
+  ownedScopes: async () => [],
   intents: async () => [],
   history: async () => [],
   scopes: async () => [],

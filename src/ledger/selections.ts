@@ -54,6 +54,14 @@ export async function countObjects(db: Kysely<LedgerTables>, filter: Pick<Object
   return Number(row?.count);
 }
 
+/** Scopes with objects of a source that are not gone. */
+export async function selectOwnedScopes(db: Kysely<LedgerTables>, source: string): Promise<readonly ScopeKey[]> {
+  const rows = await rowsOf(db, 'owned scopes', { source }, (holes) =>
+    db.selectFrom('object').select('scope').distinct().where('source', '=', holes.source).where('state', '<>', 'gone'),
+  );
+  return rows.map(({ scope }) => scope as ScopeKey);
+}
+
 /** Oldest first. */
 export async function selectIntents(db: Kysely<LedgerTables>, filter: IntentFilter): Promise<readonly Intent[]> {
   const { states } = filter;

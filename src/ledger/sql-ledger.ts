@@ -49,6 +49,7 @@ import {
   selectIntents,
   selectLastSnapshot,
   selectObjects,
+  selectOwnedScopes,
   selectScopes,
 } from './selections.ts';
 import type { ScopeKey } from '../model/ids.ts';
@@ -109,6 +110,10 @@ export class SqlLedger implements Ledger {
 
   async objectCount(filter: Pick<ObjectFilter, 'source'>): Promise<number> {
     return this.#read(() => countObjects(this.#parts.db, filter));
+  }
+
+  async ownedScopes(source: string): Promise<readonly ScopeKey[]> {
+    return this.#read(() => selectOwnedScopes(this.#parts.db, source));
   }
 
   async intents(filter: IntentFilter): Promise<readonly Intent[]> {

@@ -120,6 +120,7 @@ export class ScriptedWorld {
       lineage: ledger.lineage,
       epoch: ledger.epoch,
       objectCount: (filter) => ledger.objectCount(filter),
+      ownedScopes: (source) => ledger.ownedScopes(source),
       history: (filter) => ledger.history(filter),
       scopes: () => ledger.scopes(),
       fact: (name) => ledger.fact(name),

@@ -70,6 +70,9 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
     await ledger.commit(transaction([put({ naturalKey: 'c', state: 'gone' })]));
     const counts = [{}, { source: 'default' }, { source: 'other' }, { source: 'third' }];
     expect(await Promise.all(counts.map((filter) => ledger.objectCount(filter)))).toEqual([3, 2, 1, 0]);
+    await ledger.commit(transaction([put({ scope: blog, source: 'third', state: 'gone' })], blog));
+    const owned = async (source: string) => (await ledger.ownedScopes(source)).toSorted();
+    expect([await owned('default'), await owned('other'), await owned('third')]).toEqual([[shop, blog], [shop], []]);
     const ids = async (filter: Parameters<typeof ledger.intents>[0]) =>
       (await ledger.intents(filter)).map(({ id }) => id);
     expect(await ids({})).toEqual(['intent-1', 'i2']);

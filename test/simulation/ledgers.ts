@@ -79,6 +79,7 @@ export function ledThrough(
     epoch: ledger.epoch,
     objects: (filter) => reading(ledger.objects(filter)),
     objectCount: (filter) => reading(ledger.objectCount(filter)),
+    ownedScopes: (source) => reading(ledger.ownedScopes(source)),
     intents: (filter) => reading(ledger.intents(filter)),
     history: (filter) => reading(ledger.history(filter)),
     scopes: () => reading(ledger.scopes()),

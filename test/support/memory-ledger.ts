@@ -148,6 +148,12 @@ class MemoryLedger implements Ledger {
     return (await this.objects(filter)).filter(({ state }) => state !== 'gone').length;
   }
 
+  async ownedScopes(source: string): Promise<readonly ScopeKey[]> {
+    return [
+      ...new Set((await this.objects({ source })).filter(({ state }) => state !== 'gone').map(({ scope }) => scope)),
+    ];
+  }
+
   async intents(filter: IntentFilter): Promise<readonly Intent[]> {
     return [...this.#store.intents.values()]
       .filter(({ intent }) => filter.id === undefined || filter.id === intent.id)

@@ -131,6 +131,7 @@ function ofUnit(ledger: SqlLedger, unit: LeaseUnit): Ledger {
     epoch: ledger.epoch,
     objects: (filter) => ledger.objects(filter),
     objectCount: (filter) => ledger.objectCount(filter),
+    ownedScopes: (source) => ledger.ownedScopes(source),
     intents: (filter) => ledger.intents(filter),
     history: (filter) => ledger.history(filter),
     scopes: () => ledger.scopes(),
