@@ -10,6 +10,7 @@ import { type AppRecord, historyRow } from './ledger-records.ts';
 import { decide } from './decide.ts';
 import { alone } from './manual.ts';
 import { planWorks } from './planning.ts';
+import { platformUnit } from './replicas/leadership.ts';
 
 type Commands = Pick<ControllerApi, 'planAdoption' | 'adopt'>;
 
@@ -25,8 +26,9 @@ export function adoptionCommands(core: Core): Commands {
   };
   return {
     planAdoption,
-    adopt: (id, resource, { by, reason, digest }, signal) =>
-      alone(core, id, signal, async () => {
+    adopt: async (id, resource, { by, reason, digest }, signal) => {
+      const unit = platformUnit(known(core, id).status.platform);
+      return alone(core, { key: id, unit }, signal, async () => {
         const record = known(core, id);
         const { adopting } = record.kept;
         // A double click requests one adoption.
@@ -40,7 +42,8 @@ export function adoptionCommands(core: Core): Commands {
           event: draftEvent('object.adopted', `${by} lets ${id} adopt ${resource}: ${reason}`, { resource, detail }),
         });
         core.queue.restart(id, `adoption by ${by}`);
-      }),
+      });
+    },
   };
 }
 

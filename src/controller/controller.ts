@@ -18,6 +18,9 @@ import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
+import { platformUnit, soleLeadership } from './replicas/leadership.ts';
+import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
+import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
 import { workOn } from './worker.ts';
 
@@ -38,7 +41,7 @@ function createCore(
   options: ControllerOptions,
   hooks: Pick<Core, 'stop' | 'lose' | 'retrySource' | 'refreshOrphans' | 'track'>,
 ): Core {
-  const { kinds, clock, ledger, source, actor, log } = options;
+  const { kinds, clock, ledger, source, actor, log, leadership = soleLeadership(ledger) } = options;
   const sourceLedger = { ledger, clock, source, actor };
   const slots = createSlots(() => base.configuration.settings.controller.concurrency);
   const events = createEventLog(options);
@@ -47,6 +50,8 @@ function createCore(
     options,
     events,
     sourceLedger,
+    leadership,
+    unitWork: new UnitWork(),
     slots,
     queue: new WorkQueue({
       ...options,
@@ -62,6 +67,7 @@ function createCore(
     budget: createRemovalBudget({
       ...sourceLedger,
       kinds,
+      ledgerOf: (platform) => ledgerOfPlatform(base, platform).ledger,
       limits: () => budgetLimits(base.configuration.settings),
       isDaemon: true,
     }),
@@ -99,7 +105,10 @@ export class Controller {
     const retrySource = () => void this.#runInTurn(() => this.#retrySource());
     this.#core = createCore(options, {
       stop: this.#stop.signal,
-      lose: lost.resolve,
+      // Where several processes share the ledger, the leadership ends the lead that was lost.
+      lose: (error) => {
+        if (options.leadership?.isShared !== true) lost.resolve(error);
+      },
       retrySource,
       refreshOrphans: () => this.#runInTurn(() => findOrphans(this.#core)),
       // The caller reports its failure.
@@ -235,7 +244,9 @@ export class Controller {
   /** Adds the time since the last call to the age of each pending removal. */
   #ageRemovals(): readonly AppRecord[] {
     const { pruneAfterMs } = this.#core.configuration.settings.controller;
-    const waiting = [...this.#core.records.values()].filter(({ kept }) => Object.keys(kept.goneForMs).length > 0);
+    const waiting = [...this.#core.records.values()].filter(
+      ({ kept, status }) => Object.keys(kept.goneForMs).length > 0 && this.#leads(status.platform),
+    );
     for (const record of waiting)
       addAge(record, this.#options.clock.monotonic(), this.#core.intake.isCurrent, pruneAfterMs);
     return waiting;
@@ -248,13 +259,17 @@ export class Controller {
       try {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
         if (minutes % BUDGET_EVERY === 0)
-          for (const platform of platforms) await this.#core.budget.recordTime(platform);
-        for (const record of this.#ageRemovals()) await saveRecord(this.#core.sourceLedger, record);
+          for (const platform of platforms) if (this.#leads(platform)) await this.#core.budget.recordTime(platform);
+        for (const record of this.#ageRemovals()) await saveRecord(ledgerOfRecord(this.#core, record), record);
         if (changedPlaces(this.#core) !== undefined) await this.#runInTurn(() => findOrphans(this.#core));
       } catch (error) {
         logExpected(this.#core, error);
       }
     }
+  }
+
+  #leads(platform: string): boolean {
+    return this.#core.leadership.of(platformUnit(platform)) !== undefined;
   }
 
   #takeState(state: SourceState): Promise<void> {

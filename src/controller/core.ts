@@ -1,8 +1,10 @@
-import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
+import { type ApplyWorld, type Origin, type Timing, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
+import type { Lead } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { OrphanStatus } from '../model/status.ts';
+import type { MonotonicMs } from '../model/time.ts';
 import { shareLimits } from '../plan/guard.ts';
 import { policyJudge } from '../reconcile/policy-judge.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
@@ -15,6 +17,7 @@ import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
+import type { Leadership, SendLimits } from './replicas/leadership.ts';
 import type { Slots } from './slots.ts';
 
 /** The orphans of a source, and what its applications referred to when they were found. */
@@ -103,18 +106,37 @@ export function withAdoption(options: PassOptions, resource: ResourceId | undefi
  * @throws PortolanError when the configuration does not have the application's platform.
  */
 export function worldOf(
-  { options, sourceLedger, configuration }: Core,
+  { options, sourceLedger, configuration, leadership }: Core,
   { application }: Work,
-  snapshot: string,
-  hooks: WorldHooks,
-  origin?: Origin,
+  { snapshot, hooks, origin, lead }: PassParts,
 ): ApplyWorld {
   const { kinds, random } = options;
   const { stores, settings } = configuration;
   const client = configuration.client(application.spec.platform);
   const policies = policyJudge(settings.policies, options.workbench);
-  const timing = timingOf(settings);
-  return { ...sourceLedger, policies, kinds, client, random, stores, timing, snapshot, origin, ...hooks };
+  const timing = sendTiming(timingOf(settings), leadership.sending);
+  const ledger = lead?.ledger ?? sourceLedger.ledger;
+  const sendUntilMs = lead && lastSendOf(lead, timing, leadership);
+  const parts = { policies, kinds, client, random, stores, timing, snapshot, origin, ledger, sendUntilMs };
+  return { ...sourceLedger, ...parts, ...hooks };
+}
+
+/** Parts of the world of one pass. */
+interface PassParts {
+  readonly snapshot: string;
+  readonly hooks: WorldHooks;
+  readonly origin?: Origin;
+  /** undefined: the pass writes nothing. */
+  readonly lead: Lead | undefined;
+}
+
+function sendTiming(timing: Timing, { withinMsMax }: SendLimits): Timing {
+  return { ...timing, sendWithinMs: Math.min(timing.sendWithinMs, withinMsMax) };
+}
+
+/** Returns until when a leader sends: early enough that no byte leaves after another process may have taken the lease. */
+function lastSendOf(lead: Lead, { sendWithinMs }: Timing, { sending: { marginMs } }: Leadership): () => MonotonicMs {
+  return () => (lead.over.aborted ? Number.NEGATIVE_INFINITY : lead.validUntilMs() - (sendWithinMs + marginMs));
 }
 
 /** Publishes events of an application. */

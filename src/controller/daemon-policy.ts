@@ -1,3 +1,4 @@
+import type { SourceLedger } from '../ledger/source-ledger.ts';
 import type { ApplyWorld } from '../reconcile/apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
@@ -64,9 +65,17 @@ export class DaemonPolicy implements PassPolicy {
   #mayRemove = false;
   readonly #limits: GuardLimits;
 
+  readonly #ledger: SourceLedger;
+
   /** @param planned is called once, when the plan is made. */
-  constructor(core: Core, record: AppRecord, revision: string, planned: (prepared: Prepared) => void) {
+  constructor(
+    core: Core,
+    pass: { readonly record: AppRecord; readonly revision: string; readonly ledger: SourceLedger },
+    planned: (prepared: Prepared) => void,
+  ) {
     const { configuration, shared, intake, account } = core;
+    const { record, revision, ledger } = pass;
+    this.#ledger = ledger;
     this.#adopting = record.kept.adopting;
     this.options = {
       ...withAdoption(passOptions(configuration), this.#adopting?.resource),
@@ -131,12 +140,12 @@ export class DaemonPolicy implements PassPolicy {
     const { scope, ours } = prepared;
     // An adoption is valid for one pass, as an approval is.
     await this.#endAdoption();
-    const { budget, options, sourceLedger } = this.#core;
+    const { budget, options } = this.#core;
     if (this.#isApproved === true) {
       // An approval is valid for one pass. The rest of the plan is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
       this.#record.approvedSnapshot = world.snapshot;
-      await saveRecord(sourceLedger, this.#record);
+      await saveRecord(this.#ledger, this.#record);
       return unlimited;
     }
     const reserved = this.#account.reserve({ scope, actions, ours }, this.#limits);
@@ -167,7 +176,7 @@ export class DaemonPolicy implements PassPolicy {
     // A person may request another one during the pass.
     if (this.#adopting === null || this.#record.kept.adopting !== this.#adopting) return;
     this.#record.kept = { ...this.#record.kept, adopting: null };
-    await saveRecord(this.#core.sourceLedger, this.#record);
+    await saveRecord(this.#ledger, this.#record);
   }
 
   /** Ends after one pass. The work queue starts another one when it is due. */
@@ -211,7 +220,7 @@ export class DaemonPolicy implements PassPolicy {
 
   /** Saves what is spent of the allowance, unless another snapshot was accepted meanwhile. */
   async #saveAccount(): Promise<void> {
-    if (this.#account === this.#core.account) await saveFact(this.#core.sourceLedger, 'account', this.#account.state);
+    if (this.#account === this.#core.account) await saveFact(this.#ledger, 'account', this.#account.state);
   }
 
   #remainingMs({ object }: Action): number {

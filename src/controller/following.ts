@@ -23,6 +23,8 @@ import {
   nothingKept,
 } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
+import { sourceUnit } from './replicas/leadership.ts';
+import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { dropStaleScope } from './resolved-scope.ts';
 import { workOf } from '../reconcile/work.ts';
 
@@ -170,7 +172,7 @@ async function openAccount(core: Core, snapshot: string, owned: number): Promise
   const spent = await restoreFact<AccountState>(core.sourceLedger, 'account');
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
   // Shares count from the objects at the time of acceptance, also after a restart.
-  await saveFact(core.sourceLedger, 'account', state);
+  await saveFact(ledgerFor(core, sourceUnit(core.options.source)), 'account', state);
   core.account = createAccount(state);
 }
 

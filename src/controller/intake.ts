@@ -1,4 +1,4 @@
-import { recordOfSource } from '../ledger/source-ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -12,6 +12,8 @@ import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingA
 import { draftEvent, draftProblem } from './events.ts';
 import { saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
+import { sourceUnit } from './replicas/leadership.ts';
+import { ledgerFor } from './replicas/unit-ledgers.ts';
 
 export interface AcceptedReading {
   readonly accepted: AcceptedSource;
@@ -147,9 +149,8 @@ export class Intake {
     this.#accepted = accepted;
     if (isNews) {
       this.#acceptedMs = clock.now();
-      const { sourceLedger } = this.#core;
       const { snapshot, revision } = accepted;
-      this.#save(() => saveSource(sourceLedger, snapshot, revision, reading.contents, () => [commits.operation()]));
+      this.#save(() => saveSource(this.#ledger(), snapshot, revision, reading.contents, () => [commits.operation()]));
     }
     return { accepted, reading };
   }
@@ -170,7 +171,7 @@ export class Intake {
     });
     this.#problems = shown;
     this.#core.commits.reject(reading, this.#error, shown);
-    this.#save(() => recordOfSource(this.#core.sourceLedger, [this.#core.commits.operation()]));
+    this.#save(() => recordOfSource(this.#ledger(), [this.#core.commits.operation()]));
     const facts = { revision: reading.revision, detail: { problems: shown } };
     this.#core.events.publish(draftProblem('source.refused', 'error', `${message} ${remedy}`, error, facts));
   }
@@ -187,11 +188,17 @@ export class Intake {
   }
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
-    const { sourceLedger, records } = this.#core;
+    const { records } = this.#core;
+    const sourceLedger = this.#ledger();
     const scopes = this.#accepted && unapprovedScopes(records, this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
       await resetLargest({ ...sourceLedger, desired: this.#accepted.desired, scopes });
     return accept(reading, loaded, sourceLedger, allow);
+  }
+
+  /** Returns the ledger for the records of the source. @throws PortolanError `controller/not-leader` */
+  #ledger(): SourceLedger {
+    return ledgerFor(this.#core, sourceUnit(this.#core.options.source));
   }
 
   async #reportFailed(error: PortolanError): Promise<void> {

@@ -7,6 +7,7 @@ import type { ApplicationStatus } from '../model/status.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import { platformUnit } from './replicas/leadership.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
 /** A commit that changed an application. */
@@ -124,7 +125,10 @@ export function withoutTimes({ status, kept }: Stored): string {
   return JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
 }
 
-/** Saves the status of an application if it changed, with rows of history. */
+/**
+ * Saves the status of an application if it changed, with rows of history.
+ * @param sourceLedger of the leader of its platform.
+ */
 export async function saveRecord(
   sourceLedger: SourceLedger,
   record: AppRecord,
@@ -136,7 +140,7 @@ export async function saveRecord(
   const value = JSON.stringify({ status, kept } satisfies Stored);
   const key = statusFact(sourceLedger.source, record.id);
   const operations = [{ op: 'set-fact', key, value } as const, ...lines];
-  await recordOfSource(sourceLedger, operations, status.scope ?? undefined);
+  await recordOfSource(sourceLedger, operations, status.scope ?? platformUnit(status.platform));
   record.written = now;
 }
 

@@ -1,3 +1,5 @@
+import type { Ledger } from '../ledger/ledger.ts';
+import type { Lead, LeaseUnit } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import type { Doubt, Forgotten, Resolved } from '../model/manual.ts';
@@ -20,6 +22,8 @@ import { type Author, type ControllerApi, type ResolveRequest, unknownApplicatio
 import { type Core, known, publish } from './core.ts';
 import { draftEvent, type EventDraft } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
+import { platformUnit } from './replicas/leadership.ts';
+import { leading } from './replicas/unit-ledgers.ts';
 
 /** Time that a decision waits for a pass of its application. */
 const WAIT_MS = 20_000;
@@ -31,10 +35,10 @@ export function manualCommands(core: Core): Commands {
   return {
     doubts: async (id) => doubtsOf(core, known(core, id)),
     resolve: (id, intent, request, signal) =>
-      decideAlone(core, id, signal, (scope) => resolve(core, scope, intent, request)),
+      decideAlone(core, id, signal, (scope, ledger) => resolve(core, { scope, ledger }, intent, request)),
     retry: (id, resource, by, signal) =>
-      decideAlone(core, id, signal, async (scope) => {
-        const released = await retryObjects(worldOf(core, by), await objectsOf(core, scope, resource));
+      decideAlone(core, id, signal, async (scope, ledger) => {
+        const released = await retryObjects(worldOf(core, by, ledger), await objectsOf(core, scope, resource));
         const retried = released.map(({ uid, failures }) => ({ uid, failures }));
         const detail = { by, objects: retried.length };
         const event = draftEvent('hold.retried', `${by} requested another attempt at ${resource}`, {
@@ -48,15 +52,15 @@ export function manualCommands(core: Core): Commands {
         };
       }),
     forget: (id, resource, author, signal) =>
-      decideAlone(core, id, signal, async (scope) => ({
-        answer: await forget(core, await objectsOf(core, scope, resource), author),
+      decideAlone(core, id, signal, async (scope, ledger) => ({
+        answer: await forget(core, ledger, await objectsOf(core, scope, resource), author),
         event: forgottenEvent(resource, author, { resource }),
         because: `forgotten by ${author.by}`,
       })),
     adoptById: (id, resource, { objectId, ...author }, signal) =>
-      decideAlone(core, id, signal, async (scope) => {
+      decideAlone(core, id, signal, async (scope, ledger) => {
         const objects = await objectsOf(core, scope, resource);
-        const adopted = await adoptObject(worldOf(core, author.by), objects, objectId, author.reason);
+        const adopted = await adoptObject(worldOf(core, author.by, ledger), objects, objectId, author.reason);
         const detail = { ...author, id: adopted.remoteId };
         const message = `${author.by} adopted ${resource}: ${author.reason}`;
         return {
@@ -70,13 +74,12 @@ export function manualCommands(core: Core): Commands {
 
 async function resolve(
   core: Core,
-  scope: ScopeKey,
+  { scope, ledger }: { readonly scope: ScopeKey; readonly ledger: Ledger },
   intent: string,
   { by, reason, decision, force }: ResolveRequest,
 ): Promise<Decided<Resolved>> {
-  const { ledger } = core.sourceLedger;
   await mustBeOf(core, scope, intent);
-  const resolved = await resolveManually(worldOf(core, by), {
+  const resolved = await resolveManually(worldOf(core, by, ledger), {
     intent,
     decision,
     reason,
@@ -95,8 +98,13 @@ async function resolve(
 }
 
 /** Drops objects from the ledger. */
-export async function forget(core: Core, objects: readonly OwnedObject[], author: Author): Promise<Forgotten> {
-  await forgetObjects(worldOf(core, author.by), objects, author.reason);
+export async function forget(
+  core: Core,
+  ledger: Ledger,
+  objects: readonly OwnedObject[],
+  author: Author,
+): Promise<Forgotten> {
+  await forgetObjects(worldOf(core, author.by, ledger), objects, author.reason);
   const { kinds } = core.options;
   return { forgotten: objects, warnings: objects.flatMap((object) => forgetWarnings(kinds, object)) };
 }
@@ -120,17 +128,17 @@ async function decideAlone<Answer>(
   core: Core,
   id: ResourceId,
   signal: AbortSignal,
-  task: (scope: ScopeKey) => Promise<Decided<Answer>>,
+  task: (scope: ScopeKey, ledger: Ledger) => Promise<Decided<Answer>>,
 ): Promise<Answer> {
-  const seen = known(core, id).status.scope;
-  return alone(core, id, signal, async () => {
+  const { scope: seen, platform } = known(core, id).status;
+  return alone(core, { key: id, unit: platformUnit(platform) }, signal, async ({ ledger }) => {
     // The source may have changed while the decision waited.
     const record = known(core, id);
     const { scope } = record.status;
     if (scope === null) throw unresolved(id);
     // The person decided about another application, and may not be allowed to see this one.
     if (scope !== seen) throw unknownApplication(id);
-    const { answer, event, because } = await task(scope);
+    const { answer, event, because } = await task(scope, ledger);
     core.shared?.forget();
     if (event !== undefined) publish(core, record, record.revision, [event]);
     core.queue.restart(id, because);
@@ -140,9 +148,20 @@ async function decideAlone<Answer>(
 
 /**
  * Runs a task between two passes of a key.
- * @throws PortolanError `controller/busy` when the pass in progress does not end in time: nothing was done.
+ * @param place the key, and the unit whose records the task writes.
+ * @throws PortolanError `controller/busy` when the pass in progress does not end in time, `controller/not-leader` when another
+ * process leads the unit: nothing was done.
  */
 export async function alone<Result>(
+  core: Core,
+  { key, unit }: { readonly key: ResourceId; readonly unit: LeaseUnit },
+  signal: AbortSignal,
+  task: (lead: Lead) => Promise<Result>,
+): Promise<Result> {
+  return leading(core, unit, (lead) => betweenPasses(core, key, signal, () => task(lead)));
+}
+
+async function betweenPasses<Result>(
   core: Core,
   key: ResourceId,
   signal: AbortSignal,
@@ -168,8 +187,8 @@ export async function alone<Result>(
 }
 
 /** Returns the world of a person's decision. The history has the name of the person, and of the controller. */
-function worldOf({ options, sourceLedger, configuration }: Core, by: string): ManualWorld {
-  const { ledger, clock, actor } = sourceLedger;
+function worldOf({ options, sourceLedger, configuration }: Core, by: string, ledger: Ledger): ManualWorld {
+  const { clock, actor } = sourceLedger;
   return {
     kinds: options.kinds,
     ledger,
@@ -201,10 +220,10 @@ export async function doubtsOf(core: Core, record: AppRecord): Promise<readonly 
   const { doubts, isRunning } = record;
   const { scope } = record.status;
   if (scope === null) return [];
-  const { ledger } = core.sourceLedger;
-  const pending = await ledger.intents({ scope, states: ['open', 'unknown'] });
+  const pending = await core.sourceLedger.ledger.intents({ scope, states: ['open', 'unknown'] });
+  const own = core.leadership.held(platformUnit(record.status.platform))?.ledger.epoch;
   // The pass in progress waits for the answer of its own request.
-  const isInFlight = ({ state, epoch }: Intent): boolean => isRunning && state === 'open' && epoch === ledger.epoch;
+  const isInFlight = ({ state, epoch }: Intent): boolean => isRunning && state === 'open' && epoch === own;
   return pending
     .filter((intent) => !isInFlight(intent))
     .map((intent) => doubtOf(core, intent, doubts.get(intent.id) ?? null));

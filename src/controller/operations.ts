@@ -20,6 +20,8 @@ import { createMonitoringReads } from './monitoring.ts';
 import { planFiles, planWorks } from './planning.ts';
 import { soleReplica } from './replicas/sole-replica.ts';
 import { applicationSuspended } from './problem-events.ts';
+import { platformUnit } from './replicas/leadership.ts';
+import { leading } from './replicas/unit-ledgers.ts';
 import { resourceDetails, sourcePositions } from './resource-details.ts';
 
 /** Creates the interface of the controller for the HTTP server, notifications and metrics. */
@@ -179,7 +181,9 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
     },
     async rebind(platform, by, reason) {
       const url = canonicalUrl(core.configuration.client(platform).url);
-      const former = await rebindPlatform(sourceLedger, platform, url, { reason, by });
+      const former = await leading(core, platformUnit(platform), ({ ledger }) =>
+        rebindPlatform({ ...sourceLedger, ledger }, platform, url, { reason, by }),
+      );
       options.log.warn(`Platform/${platform} was rebound to ${url} by ${by}: ${reason}`, {
         before: former?.url ?? '',
       });

@@ -16,6 +16,8 @@ import type { Commits } from './commits.ts';
 import type { EventLog } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { WorkQueue } from './queue.ts';
+import type { Leadership } from './replicas/leadership.ts';
+import type { UnitWork } from './replicas/unit-work.ts';
 
 /** Configuration that a reload replaces. */
 export interface ControllerConfiguration extends LoadContext {
@@ -33,7 +35,10 @@ export interface ControllerOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Reads all records. Without `leadership`, it is also written. */
   readonly ledger: Ledger;
+  /** Absent: this process alone writes the ledger. */
+  readonly leadership?: Leadership | undefined;
   readonly feed: SourceFeed;
   /** Reads and parses the source. Closed with the feed. */
   readonly workbench: Workbench;
@@ -54,7 +59,10 @@ export interface ControllerOptions {
 export interface CoreBase {
   readonly options: ControllerOptions;
   readonly events: EventLog;
+  /** For reading. `ledgerFor` in `replicas/unit-ledgers.ts` returns what is written. */
   readonly sourceLedger: SourceLedger;
+  readonly leadership: Leadership;
+  readonly unitWork: UnitWork;
   readonly queue: WorkQueue;
   readonly commits: Commits;
   /** Applications of the accepted source. */

@@ -1,3 +1,4 @@
+import type { Lead } from '../ledger/shared.ts';
 import { errorFacts, PortolanError } from '../model/errors.ts';
 import { parseScopeKey, type ResourceId, resourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Pruned } from '../model/manual.ts';
@@ -17,6 +18,8 @@ import { recordOfSource } from '../ledger/source-ledger.ts';
 import { alone, forget, forgottenEvent } from './manual.ts';
 import { scopesOf } from './orphans.ts';
 import { planOrphan } from './planning.ts';
+import { platformUnit } from './replicas/leadership.ts';
+import { mayNotContinue } from './replicas/unit-ledgers.ts';
 
 type Commands = Pick<ControllerApi, 'planPrune' | 'prune' | 'forgetOrphan'>;
 
@@ -25,18 +28,19 @@ export function orphanCommands(core: Core): Commands {
   return {
     planPrune: async (scope, signal) => planOrphan(core, await workOf(core, scope), orphanOptions(core), signal),
     prune: (scope, request, signal) =>
-      aloneInScope(core, scope, signal, () => {
-        const pruning = prune(core, scope, request);
+      aloneInScope(core, scope, signal, (lead) => {
+        const pruning = prune(core, scope, lead, request);
         core.track(pruning);
         return pruning;
       }),
     forgetOrphan: (scope, resource, author, signal) =>
-      aloneInScope(core, scope, signal, async () => {
+      aloneInScope(core, scope, signal, async ({ ledger }) => {
         const orphans = await orphansIn(core, scope);
         const meant = orphans.filter((one) => resource === undefined || one.resource === resource);
         if (meant.length === 0) throw notOrphaned(resource ?? scope);
         const answer = await forget(
           core,
+          ledger,
           meant.flatMap(({ objects }) => objects),
           author,
         );
@@ -52,17 +56,20 @@ async function aloneInScope<Result>(
   core: Core,
   scope: ScopeKey,
   signal: AbortSignal,
-  task: () => Promise<Result>,
+  task: (lead: Lead) => Promise<Result>,
 ): Promise<Result> {
-  return alone(core, resourceId('Application', scope), signal, async () => {
+  const platform = parseScopeKey(scope)?.platform;
+  if (platform === undefined) throw notOrphaned(scope);
+  const unit = platformUnit(platform);
+  return alone(core, { key: resourceId('Application', scope), unit }, signal, async (lead) => {
     const claimants = (): readonly ResourceId[] => [...(core.claims.get(scope) ?? [])];
     // The last pass of an application that was removed from the source.
     const last = claimants().filter((id) => !core.records.has(id) && core.queue.isRunning(id));
-    for (const id of last) await alone(core, id, signal, async () => {});
+    for (const id of last) await alone(core, { key: id, unit }, signal, async () => {});
     if (claimants().some((id) => core.records.has(id))) throw notOrphaned(scope);
     core.orphanWork.add(scope);
     try {
-      return await task();
+      return await task(lead);
     } finally {
       core.orphanWork.delete(scope);
     }
@@ -119,23 +126,29 @@ function orphanOptions({ configuration, gates }: Core): PassOptions {
 async function prune(
   core: Core,
   scope: ScopeKey,
+  lead: Lead,
   { by, reason, digest }: Author & { readonly digest: string },
 ): Promise<Pruned> {
-  const { sourceLedger, events, intake, stop } = core;
+  const { events, intake } = core;
+  const sourceLedger = { ...core.sourceLedger, ledger: lead.ledger };
   const work = await workOf(core, scope);
   const options = orphanOptions(core);
   const actor = `${by}, through ${sourceLedger.actor}`;
   core.passes += 1;
   const revision = intake.accepted?.revision ?? null;
   const world = {
-    ...worldOf(core, work, intake.accepted?.snapshot ?? '', {
-      emit: (event) => {
-        for (const draft of eventsOf(event)) events.publish({ ...draft, scope });
+    ...worldOf(core, work, {
+      snapshot: intake.accepted?.snapshot ?? '',
+      hooks: {
+        emit: (event) => {
+          for (const draft of eventsOf(event)) events.publish({ ...draft, scope });
+        },
+        stopRequested: () => (mayNotContinue(core, lead) ? 'interrupted' : undefined),
       },
-      stopRequested: () => (stop.aborted ? 'interrupted' : undefined),
+      origin: { run: `${lead.ledger.epoch}.${core.passes}`, application: work.application.id, revision },
+      lead,
     }),
     actor,
-    origin: { run: `${sourceLedger.ledger.epoch}.${core.passes}`, application: work.application.id, revision },
   };
   const policy = agreedPlan({ limits: options.limits });
   let isSeen = false;

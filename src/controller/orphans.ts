@@ -10,6 +10,8 @@ import { unresolvedOf } from '../reconcile/survey.ts';
 import type { Core } from './core.ts';
 import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { historyRow, restoreFact } from './ledger-records.ts';
+import { sourceUnit } from './replicas/leadership.ts';
+import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { referenceOf } from './resolved-scope.ts';
 
 /** Resources that a message names. */
@@ -57,7 +59,7 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
     ),
   ];
   if (!sameJson(orphans, former))
-    await recordOfSource(sourceLedger, [
+    await recordOfSource(ledgerFor(core, sourceUnit(options.source)), [
       { op: 'set-fact', key: `orphans ${options.source}`, value: canonicalJson(orphans) },
       ...changes.map(({ line }) => line),
     ]);

@@ -127,7 +127,7 @@ async function planned(
     parallelism: controller.concurrency,
     world: (work) => {
       check?.(work);
-      const world = worldOf(core, work, snapshot, silentHooks);
+      const world = worldOf(core, work, { snapshot, hooks: silentHooks, lead: undefined });
       const policies = policyJudge(configuration.settings.policies, options.planWorkbench);
       return { ...world, client: client(world.client), policies };
     },

@@ -1,6 +1,7 @@
 import type { ApplyEvent, Origin } from '../reconcile/apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
+import type { Lead } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
@@ -18,6 +19,8 @@ import type { EventDraft } from './events.ts';
 import { hasWritten, healthAfter } from './health.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
+import { platformUnit } from './replicas/leadership.ts';
+import { mayNotContinue } from './replicas/unit-ledgers.ts';
 import { noteScope } from './resolved-scope.ts';
 import type { Waiting } from './slots.ts';
 import { finishedEvents, startedEvent, eventsOf } from './apply-events.ts';
@@ -29,9 +32,12 @@ const SLOT_RETRY_MS = 10_000;
 
 /** Runs one pass of an application for the work queue, and requeues the application. */
 export async function workOn(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
-  const { records, slots, queue, options } = core;
+  const { records, slots, queue, options, leadership } = core;
   const record = records.get(id);
   if (record === undefined) return;
+  const lead = leadership.of(platformUnit(record.status.platform));
+  // The leader of the platform works on it. A gain of the platform requests a pass.
+  if (lead === undefined) return;
   // A failure counts only until a new commit changes the application.
   const hasFailed = record.status.failures > 0 && !record.isUntried;
   if (!slots.enter(id, hasFailed, because)) {
@@ -48,7 +54,7 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
     queue.addAfter(id, resyncMs(core), 'resync');
   });
   try {
-    await runPass(core, record, because);
+    await core.unitWork.run(lead.unit, () => runPass(core, record, lead, because));
   } catch (error) {
     // Every write that was sent is in the ledger, so the pass can be retried.
     logExpected(core, error);
@@ -79,8 +85,9 @@ interface FirstObservation {
   readonly lines: LedgerOperation[];
 }
 
-async function runPass(core: Core, record: AppRecord, because: readonly string[]): Promise<void> {
+async function runPass(core: Core, record: AppRecord, lead: Lead, because: readonly string[]): Promise<void> {
   const { options, sourceLedger, configuration, queue } = core;
+  const ledger = { ...sourceLedger, ledger: lead.ledger };
   const { clock, log } = options;
   const { revision, work: wanted } = record;
   const gate = await core.gates.admit(record);
@@ -94,16 +101,16 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
   record.isRunning = true;
   log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
   const first: FirstObservation = { resources: record.status.resources, lines: [] };
-  const policy = new DaemonPolicy(core, record, revision, (prepared) =>
+  const policy = new DaemonPolicy(core, { record, revision, ledger }, (prepared) =>
     notePlan(core, record, revision, prepared, first),
   );
-  const result = await attempt(core, record, revision, policy);
+  const result = await attempt(core, { record, revision, lead, policy });
   const { outcome } = result;
   if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
     core.lose(outcome.error);
   const closed = await core.gates.report(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
-  if (core.stop.aborted && isInterrupted(passed)) return;
+  if (mayNotContinue(core, lead) && isInterrupted(passed)) return;
   if (outcome.type !== 'unobserved' && noteScope(record, wanted, outcome.plan.scope, clock.now())) first.resources = [];
   const after = judgePass({
     record,
@@ -122,7 +129,7 @@ async function runPass(core: Core, record: AppRecord, because: readonly string[]
     ...after.events,
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
-  await saveRecord(sourceLedger, record, [...first.lines, ...after.lines]);
+  await saveRecord(ledger, record, [...first.lines, ...after.lines]);
   if (passed.outcome.type !== 'unobserved') record.plan = passed.outcome.plan;
   // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);
@@ -182,7 +189,14 @@ function isInterrupted({ outcome }: Passed): boolean {
   return outcome.type !== 'refused' && outcome.error?.code === 'platform/stopped';
 }
 
-async function attempt(core: Core, record: AppRecord, revision: string, policy: DaemonPolicy): Promise<Passed> {
+interface Attempt {
+  readonly record: AppRecord;
+  readonly revision: string;
+  readonly lead: Lead;
+  readonly policy: DaemonPolicy;
+}
+
+async function attempt(core: Core, { record, revision, lead, policy }: Attempt): Promise<Passed> {
   const { work: wanted } = record;
   let begun = false;
   const emit = (event: ApplyEvent): void => {
@@ -193,11 +207,17 @@ async function attempt(core: Core, record: AppRecord, revision: string, policy: 
     }
     publish(core, record, revision, eventsOf(event));
   };
-  // After a new commit, or when the process ends, writes in flight are finished and no new one starts.
+  // After a new commit, or when the process may not continue, writes in flight are finished and no new one starts.
   const stopRequested = (): 'interrupted' | undefined =>
-    core.stop.aborted || record.work !== wanted ? 'interrupted' : undefined;
+    mayNotContinue(core, lead) || record.work !== wanted ? 'interrupted' : undefined;
   try {
-    const world = worldOf(core, wanted, record.snapshot, { emit, stopRequested }, originOf(core, record));
+    const hooks = { emit, stopRequested };
+    const world = worldOf(core, wanted, {
+      snapshot: record.snapshot,
+      hooks,
+      origin: originOf(core, record, lead),
+      lead,
+    });
     return policy.conclude(await reconcile(wanted, world, policy.options, policy));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
@@ -207,9 +227,9 @@ async function attempt(core: Core, record: AppRecord, revision: string, policy: 
 }
 
 /** Returns what the history records with the writes of the next pass: the last commit that changed the application. */
-function originOf(core: Core, { id, changedRevision, author, committedMs }: AppRecord): Origin {
+function originOf(core: Core, { id, changedRevision, author, committedMs }: AppRecord, lead: Lead): Origin {
   core.passes += 1;
-  const run = `${core.sourceLedger.ledger.epoch}.${core.passes}`;
+  const run = `${lead.ledger.epoch}.${core.passes}`;
   const commit = { ...(author === null ? {} : { author }), ...(committedMs === null ? {} : { committedMs }) };
   return { run, application: id, revision: changedRevision, ...commit };
 }

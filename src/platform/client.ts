@@ -83,6 +83,9 @@ export interface SendOptions {
    * A write whose turn in the request budget comes at or after this time is not sent, and its verdict is rejected, `unsent`.
    */
   readonly sendBeforeMs?: MonotonicMs;
-  /** Called just before the write leaves. false: it is not sent, and its verdict is rejected, `unsent`. */
+  /**
+   * Called just before the write leaves: when its turn comes, and once its socket is open. false: it is not sent, and its verdict is
+   * rejected, `unsent`.
+   */
   readonly mayLeave?: () => boolean;
 }

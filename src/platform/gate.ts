@@ -55,7 +55,7 @@ export function createRequestGate(options: RequestGateOptions): RequestGate {
       const { operation } = request;
       let outcome: RequestOutcome = 'network';
       try {
-        const response = await transport(request);
+        const response = await transport(mayLeave === undefined ? request : { ...request, mayLeave });
         outcome = outcomeOfAnswer(response);
         if (outcome === 'throttled') budget.throttled();
         return response;

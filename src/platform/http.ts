@@ -67,9 +67,12 @@ export function createHttpTransport(options: HttpTransportOptions): HttpTranspor
       pipelining: 1,
       // Set before undici can write the first byte: while it is false, no byte has left. A later socket that does not open
       // proves nothing about the bytes of an earlier one.
-      connect: observed(connect, (error) => {
-        isOpen ||= error === null;
-      }),
+      connect: observed(
+        withholding(connect, () => !isOpen && request.mayLeave?.() === false),
+        (error) => {
+          isOpen ||= error === null;
+        },
+      ),
     });
     try {
       const { ask, secrets } = askOf(request, options, base);
@@ -96,6 +99,17 @@ function observed(connect: Connector, onResult: (error: Error | null) => void): 
     connect(details, (...result: Parameters<typeof callback>) => {
       onResult(result[0]);
       callback(...result);
+    });
+}
+
+/** Returns a connector that closes a socket which may not be used after all: opening it may have taken long. */
+function withholding(connect: Connector, isWithheld: () => boolean): Connector {
+  return (details, callback) =>
+    connect(details, (...result: Parameters<typeof callback>) => {
+      const [error, socket] = result;
+      if (error !== null || !isWithheld()) return callback(...result);
+      socket.destroy();
+      callback(Object.assign(new Error('it was withheld when its connection was open'), { code: 'WITHHELD' }), null);
     });
 }
 

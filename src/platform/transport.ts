@@ -27,6 +27,8 @@ export interface PlatformRequest {
   /** Maximum length of the answer; a longer one is a failure, not a truncated list. Absent: `RECORD_BYTES_MAX`. */
   readonly answerBytesMax?: number;
   readonly signal?: AbortSignal;
+  /** Called when the socket of a write is open, before its first byte. false: it is closed, and nothing is sent. */
+  readonly mayLeave?: (() => boolean) | undefined;
 }
 
 /** An answer of any status. The body is the complete decoded text. */

@@ -1,5 +1,5 @@
 import type { ReconciledKinds } from '../kinds/define.ts';
-import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type Scope, scopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
@@ -16,32 +16,39 @@ import type { Refusal } from '../model/plan-document.ts';
 import type { Clock } from '../runtime/clock.ts';
 import { type Outcome, sentOf } from './outcome.ts';
 
+interface BudgetParts extends Omit<SourceLedger, 'ledger'> {
+  readonly kinds: ReconciledKinds;
+  /** Returns the ledger for the records of a platform. @throws PortolanError when this process may not write them. */
+  ledgerOf(platform: string): Ledger;
+  limits(): BudgetLimits;
+  readonly isDaemon: boolean;
+}
+
 /**
  * Limits what a source may remove on each platform in a day of observed time, over all its commits. It is kept in the
  * ledger, so neither a restart nor another name for an application fills it again.
  */
 export type RemovalBudget = ReturnType<typeof createRemovalBudget>;
 
-export function createRemovalBudget(
-  sourceLedger: SourceLedger & { readonly kinds: ReconciledKinds; limits(): BudgetLimits; readonly isDaemon: boolean },
-) {
-  const { kinds, ledger, clock, source, limits, isDaemon } = sourceLedger;
+export function createRemovalBudget(parts: BudgetParts) {
+  const { kinds, ledgerOf, clock, source, limits, isDaemon } = parts;
   const inTurn = oneAfterAnother();
   const keyOf = (platform: string): string => `budget ${source} ${platform}`;
 
   async function read(platform: string): Promise<BudgetState> {
-    const text = await ledger.fact(keyOf(platform));
+    const text = await ledgerOf(platform).fact(keyOf(platform));
     const state = text === undefined ? NOTHING_SPENT_YET : (JSON.parse(text) as BudgetState);
     return onward(state, clock);
   }
 
   async function write(platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []): Promise<void> {
     const fact = { op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) } as const;
-    await recordOfSource(sourceLedger, [fact, ...lines]);
+    await recordOfSource({ ...parts, ledger: ledgerOf(platform) }, [fact, ...lines]);
   }
 
   async function judge(platform: string, state: BudgetState, expenses: readonly Expense[]) {
-    const owned = (await ledger.objects({ source })).filter((row) => row.platform === platform && row.state !== 'gone');
+    const all = await ledgerOf(platform).objects({ source });
+    const owned = all.filter((row) => row.platform === platform && row.state !== 'gone');
     return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
   }
 

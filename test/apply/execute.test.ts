@@ -227,3 +227,25 @@ test.for([
   });
   expect(world.objects()).toEqual([]);
 });
+
+test('a request that could arrive after another process took over is not sent, and its intent is closed', async () => {
+  const world = new ScriptedWorld();
+  // The lease ends while the intent is written.
+  const untilMs = world.clock.monotonic() + 100;
+  const commit = world.ledger.commit.bind(world.ledger);
+  world.ledger.commit = async (transaction) => {
+    await commit(transaction);
+    await world.clock.sleep(100);
+  };
+  const action = portAction('open_inner');
+  const { apply } = world;
+  const result = await execute({ ...apply, sendUntilMs: () => untilMs }, executionOf(world, { action }));
+  expect(result).toEqual({ status: 'skipped', action, because: { type: 'interrupted' } });
+  expect(world.sent).toEqual([]);
+  expect(world.intents().map(({ state }) => state)).toEqual(['rejected']);
+
+  world.answers.push(yes);
+  const laterMs = world.clock.monotonic() + 1_000;
+  const later = await execute({ ...apply, sendUntilMs: () => laterMs }, executionOf(world, { action }));
+  expect(later.status).toBe('done');
+});

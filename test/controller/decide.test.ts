@@ -9,6 +9,8 @@ import {
   saveRecord,
 } from '../../src/controller/ledger-records.ts';
 import { draftEvent } from '../../src/controller/events.ts';
+import { soleLeadership } from '../../src/controller/replicas/leadership.ts';
+import { UnitWork } from '../../src/controller/replicas/unit-work.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { application } from '../server/controller.ts';
@@ -24,7 +26,12 @@ test('a decision stays in the ledger although a pass saves its result at the sam
   ledger.commit = (transaction) =>
     (last = last.then(() => systemClock.sleep(1)).then(() => commit.call(ledger, transaction)));
   const sourceLedger = { ledger, clock: systemClock, source: 'default', actor: 'test' };
-  const core = { sourceLedger, events: { publish: () => {} } } as unknown as Core;
+  const core = {
+    sourceLedger,
+    leadership: soleLeadership(ledger),
+    unitWork: new UnitWork(),
+    events: { publish: () => {} },
+  } as unknown as Core;
   for (const order of [
     ['decision', 'pass'],
     ['pass', 'decision'],

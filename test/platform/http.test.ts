@@ -309,3 +309,15 @@ test('secrets are in no error and no answer, even where the server quotes them',
   const everything = inspect(error, { depth: null, showHidden: true });
   for (const secret of [TOKEN, key]) expect(everything).not.toContain(secret);
 });
+
+test('a write that may not leave any more when its socket is open is not sent', async () => {
+  const server = await startServer((_, response) => response.end('{}'));
+  const send = transportTo(server.url);
+  expect(await failureOf(send({ ...write, mayLeave: () => false }))).toMatchObject({
+    failure: 'unsent',
+    code: 'WITHHELD',
+  });
+  expect(server.seen).toEqual([]);
+  expect(await send({ ...write, mayLeave: () => true })).toMatchObject({ status: 200 });
+  expect(server.seen).toHaveLength(1);
+});

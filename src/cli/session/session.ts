@@ -17,6 +17,7 @@ import type { Surroundings } from './command.ts';
 import { warnMisnamed } from './empty-input.ts';
 import { type Input, type InputOptions, loadInput } from './input.ts';
 import { createLog, type LogOptions } from './logging.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
 import { openLedger } from './open-ledger.ts';
 import { passOptions, type ScopeFlags } from './pass-options.ts';
 import { noPlatform, openPlatforms, type Platforms } from './platforms.ts';
@@ -169,7 +170,8 @@ function budgetOf({ kinds, flags, input, ledger, surroundings, actor, undoes }: 
   const limits = budgetLimits(input.configuration.settings);
   const { clock } = surroundings;
   const { source, maxPrunes: allowed } = flags;
-  const budget = createRemovalBudget({ kinds, ledger, clock, source, actor, limits: () => limits, isDaemon: false });
+  const ledgerOf = (): Ledger => ledger;
+  const budget = createRemovalBudget({ kinds, ledgerOf, clock, source, actor, limits: () => limits, isDaemon: false });
   return {
     kinds,
     budget,

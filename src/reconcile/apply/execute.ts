@@ -109,9 +109,9 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const sent: Sent = { execution, intent, write, prior: owing ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
   let because: SkipReason | undefined;
-  const mayLeave = (): boolean => (because = execution.stop()) === undefined;
+  const mayLeave = (): boolean => (because = isLate(world) ? { type: 'interrupted' } : execution.stop()) === undefined;
   const verdict = await world.client.send(write, { sendBeforeMs, mayLeave });
-  if (because !== undefined) {
+  if (because !== undefined && isUnsent(verdict)) {
     await close(world, sent, 'rejected', verdict.answer, []);
     return { status: 'skipped', action, because };
   }
@@ -123,6 +123,15 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
     throw new OutcomeNotRecorded(inDoubt(world, sent, answer, untilMs), error);
   }
+}
+
+function isUnsent(verdict: Verdict): boolean {
+  return verdict.verdict === 'rejected' && verdict.reason === 'unsent';
+}
+
+/** Returns whether another process may have taken the application over by the time that a request would leave. */
+function isLate({ sendUntilMs, clock }: ApplyWorld): boolean {
+  return sendUntilMs !== undefined && clock.monotonic() >= sendUntilMs();
 }
 
 function kept(action: Action, write: WriteRequest, { why, isUntaken }: Obstacle): ActionResult {

@@ -2,7 +2,7 @@ import type { ReconciledKinds } from '../../kinds/define.ts';
 import type { StoreAccess } from '../../kinds/reconciled.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { ResourceId } from '../../model/ids.ts';
-import type { EpochMs } from '../../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import type { Action } from '../../model/plan.ts';
 import type { PlatformClient } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -68,6 +68,8 @@ export interface ApplyWorld {
   readonly policies?: PolicyJudge | undefined;
   /** Id of the accepted snapshot that the plan was made from. */
   readonly snapshot: string;
+  /** Returns until when a request may leave: another process may write later. Absent: always. */
+  readonly sendUntilMs?: (() => MonotonicMs) | undefined;
   /** Absent: the history does not record it. */
   readonly origin?: Origin | undefined;
   emit(event: ApplyEvent): void;

@@ -1,0 +1,75 @@
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
+
+/**
+ * Decides what this process may write: passes of a platform need the lead of the platform, and the acceptance of commits needs the
+ * lead of the source.
+ */
+export interface Leadership {
+  /** Other processes share the ledger: each unit has its leader, and a lost one does not end this process. */
+  readonly isShared: boolean;
+  /** Limits when the requests of a leader leave. */
+  readonly sending: SendLimits;
+  /** Returns the right to begin work in a unit; undefined while another process has it, or while this one hands it over. */
+  of(unit: LeaseUnit): Lead | undefined;
+  /** Returns the right to finish work in a unit: the same, also while this process hands the unit over. */
+  held(unit: LeaseUnit): Lead | undefined;
+  /**
+   * Reports changes. Listeners are called in order, and waited for.
+   * @returns ends it.
+   */
+  onChange(listener: LeadListener): () => void;
+}
+
+/** @returns a promise that is awaited before the next change of the unit. */
+export type LeadListener = (change: LeadChange) => Promise<void> | void;
+
+export type LeadChange =
+  /** This process has taken the lease; `of` does not return it yet. When a listener rejects, the lease is released. */
+  | { readonly type: 'taken'; readonly lead: Lead }
+  /** `of` returns it from now on. */
+  | { readonly type: 'leading'; readonly lead: Lead }
+  /** `of` does not return it any more. The lease is released once the listeners have finished the work in progress. */
+  | { readonly type: 'leaving'; readonly lead: Lead }
+  /** This process has released it, or another process has taken it over. */
+  | { readonly type: 'ended'; readonly lead: Lead };
+
+export interface SendLimits {
+  /** Maximum of the time between an intent and the first byte of its request. */
+  readonly withinMsMax: number;
+  /** Time between the end of that and the end of the lease. */
+  readonly marginMs: number;
+}
+
+export function platformUnit(platform: string): LeaseUnit {
+  return `platform:${platform}`;
+}
+
+export function sourceUnit(source: string): LeaseUnit {
+  return `source:${source}`;
+}
+
+const NEVER = new AbortController().signal;
+
+/** Returns the leadership of the only process that writes a ledger: it leads every unit, as long as it has the ledger. */
+export function soleLeadership(ledger: Ledger): Leadership {
+  const leads = new Map<LeaseUnit, Lead>();
+  const leadOf = (unit: LeaseUnit): Lead => ({
+    unit,
+    ledger,
+    validUntilMs: () => Number.POSITIVE_INFINITY,
+    over: NEVER,
+  });
+  const of = (unit: LeaseUnit): Lead => {
+    let lead = leads.get(unit);
+    if (lead === undefined) leads.set(unit, (lead = leadOf(unit)));
+    return lead;
+  };
+  return {
+    isShared: false,
+    sending: { withinMsMax: Number.POSITIVE_INFINITY, marginMs: 0 },
+    of,
+    held: of,
+    onChange: () => () => {},
+  };
+}

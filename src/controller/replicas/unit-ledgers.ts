@@ -1,0 +1,55 @@
+import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
+import type { SourceLedger } from '../../ledger/source-ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { AppRecord } from '../ledger-records.ts';
+import type { CoreBase } from '../options.ts';
+import { platformUnit } from './leadership.ts';
+
+/**
+ * Returns the ledger by which this process writes the records of a unit, also while it hands the unit over.
+ * @throws PortolanError `controller/not-leader`
+ */
+export function ledgerFor({ leadership, sourceLedger }: CoreBase, unit: LeaseUnit): SourceLedger {
+  const lead = leadership.held(unit);
+  if (lead === undefined) throw notLeader(unit);
+  return { ...sourceLedger, ledger: lead.ledger };
+}
+
+/** Returns the ledger for the records of a platform. @throws PortolanError as `ledgerFor`. */
+export function ledgerOfPlatform(core: CoreBase, platform: string): SourceLedger {
+  return ledgerFor(core, platformUnit(platform));
+}
+
+/** Returns the ledger for the records of an application. @throws PortolanError as `ledgerFor`. */
+export function ledgerOfRecord(core: CoreBase, { status }: AppRecord): SourceLedger {
+  return ledgerOfPlatform(core, status.platform);
+}
+
+/**
+ * Runs work that writes the records of a unit. The unit is not handed over before it ends.
+ * @throws PortolanError `controller/not-leader`
+ */
+export async function leading<Result>(
+  core: CoreBase,
+  unit: LeaseUnit,
+  work: (lead: Lead) => Promise<Result>,
+): Promise<Result> {
+  const lead = core.leadership.of(unit);
+  if (lead === undefined) throw notLeader(unit);
+  return core.unitWork.run(unit, () => work(lead));
+}
+
+/** Returns whether the process ends, or hands a unit over, or has lost it: then no new work of it starts. */
+export function mayNotContinue({ stop, leadership }: CoreBase & { readonly stop: AbortSignal }, lead: Lead): boolean {
+  return stop.aborted || lead.over.aborted || leadership.of(lead.unit) !== lead;
+}
+
+function notLeader(unit: LeaseUnit): PortolanError {
+  const [kind, name] = [unit.slice(0, unit.indexOf(':')), unit.slice(unit.indexOf(':') + 1)];
+  return new PortolanError({
+    code: 'controller/not-leader',
+    disposition: 'retry',
+    message: `This controller does not lead ${kind === 'platform' ? `Platform/${name}` : `the source ${name}`} at this moment. Nothing was done.`,
+    remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
+  });
+}
