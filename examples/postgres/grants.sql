@@ -7,4 +7,6 @@ GRANT INSERT ON portolan.history TO portolan;
 GRANT INSERT, UPDATE ON portolan.fact, portolan.chain, portolan.snapshot, portolan.intent TO portolan;
 GRANT INSERT, UPDATE, DELETE ON portolan.object TO portolan;
 GRANT INSERT, UPDATE ON portolan.lease TO portolan;
+GRANT INSERT, UPDATE, DELETE ON portolan.replica, portolan.command, portolan.session TO portolan;
+GRANT INSERT, DELETE ON portolan.event TO portolan;
 GRANT UPDATE ON portolan.meta TO portolan;

@@ -1,7 +1,7 @@
 import { markRestored } from './confirmation.ts';
 import { corrupt, explained, missing, newer } from './errors.ts';
 import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
-import { migrations, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { fileSteps, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, serialPath } from './serial-file.ts';
 import { copyInto, inDatabase, sqliteFault } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
@@ -77,7 +77,7 @@ export async function restoreLedger(
 /** @throws PortolanError `ledger/newer`. Whatever else may be wrong with it, its verification says. */
 function mustBeKnown(backup: string): void {
   const schema = standingIfReadable(backup, true)?.schema ?? 0;
-  const known = newestSchema(migrations);
+  const known = newestSchema(fileSteps());
   if (schema > known) throw newer(backup, schema, known);
 }
 

@@ -1,6 +1,6 @@
 import type { LedgerContents } from './contents.ts';
 import { inventoryFaults } from './inventory.ts';
-import { migrations, newestSchema } from './migrations.ts';
+import { newestSchemaAt } from './migrations.ts';
 import type { LedgerTables } from './schema.ts';
 import { type InventoryCoverage, type LedgerFinding, verifyChain } from './verify.ts';
 import type { ScopeKey } from '../model/ids.ts';
@@ -15,7 +15,7 @@ interface ScopeContents {
 /** Returns the faults in the history of each scope, and the objects that differ from it. Holds one scope at a time. */
 export async function contentsFindings(contents: LedgerContents): Promise<readonly LedgerFinding[]> {
   const { standing, coveredSince } = contents;
-  const known = newestSchema(migrations);
+  const known = newestSchemaAt(contents.location);
   if (standing.schema > known) {
     const message = `the ledger has schema ${standing.schema}, and this version of Portolan knows up to ${known}: nothing else could be checked`;
     return [{ area: 'schema', message }];

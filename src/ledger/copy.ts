@@ -8,7 +8,7 @@ import {
 } from './contents.ts';
 import { contentsFindings } from './contents-findings.ts';
 import { badCopy, newer, older } from './errors.ts';
-import { migrations, newestSchema, type Standing } from './migrations.ts';
+import { newestSchemaAt, type Standing } from './migrations.ts';
 
 /** A database that a ledger is copied from or to. */
 export interface LedgerPlace {
@@ -77,7 +77,7 @@ export async function copyContents(
 
 /** The tables of both sides are those of this version. */
 function mustBeNewest(location: string, { schema }: Standing): void {
-  const known = newestSchema(migrations);
+  const known = newestSchemaAt(location);
   if (schema > known) throw newer(location, schema, known);
   if (schema < known) throw older(location, schema, known);
 }
@@ -105,7 +105,7 @@ async function mustBeEqual(
   source: { readonly standing: Standing; readonly tables: ContentDigest },
   copy: LedgerContents,
 ): Promise<void> {
-  for (const key of ['lineage', 'schema', 'serial', 'epoch'] as const)
+  for (const key of ['lineage', 'serial', 'epoch'] as const)
     if (copy.standing[key] !== source.standing[key])
       throw badCopy(location, `the copy has the ${key} ${copy.standing[key]}, not ${source.standing[key]}`);
   const tables = await digestOf(copy);

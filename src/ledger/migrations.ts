@@ -1,8 +1,10 @@
 import { renameRules } from '../kinds/http-gateway-rule/former-keys.ts';
 import type { DatabaseSync } from 'node:sqlite';
+import { isPostgres } from './address.ts';
 import { corrupt } from './errors.ts';
 import { coveredSince, coverObjects } from './inventory.ts';
 import { inTransaction } from './open-database.ts';
+import { sharedTables } from './shared-tables.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
 export interface Migration {
@@ -15,6 +17,13 @@ export interface Migration {
   readonly postgres?: string;
   /** Readers understand the rows from before it as well: reading alone needs no migration. */
   readonly readsBefore?: true;
+  /** Files keep the schema from before it. */
+  readonly only?: 'postgres';
+  /**
+   * The version of Portolan before it works with the tables from after it, so processes of that version may hold leases while a newer
+   * one migrates. A later step, in the version after that, may remove what only they need.
+   */
+  readonly expands?: true;
 }
 
 export const migrations: readonly Migration[] = [
@@ -72,7 +81,18 @@ CREATE INDEX history_uid ON history (uid, serial) WHERE uid IS NOT NULL;
     postgres: `INSERT INTO meta (k, v) VALUES ('${coveredSince}', '0')`,
     readsBefore: true,
   },
+  { to: 4, sql: '', postgres: sharedTables, readsBefore: true, only: 'postgres', expands: true },
 ];
+
+/** Returns the steps of a ledger in a file. */
+export function fileSteps(steps: readonly Migration[] = migrations): readonly Migration[] {
+  return steps.filter(({ only }) => only === undefined);
+}
+
+/** Returns the newest schema of the place that a ledger is in. */
+export function newestSchemaAt(location: string): number {
+  return newestSchema(isPostgres(location) ? migrations : fileSteps());
+}
 
 /** The schema that this version of Portolan writes and reads. */
 export function newestSchema(steps: readonly Migration[]): number {

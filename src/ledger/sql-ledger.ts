@@ -39,6 +39,7 @@ import type {
   LedgerTransaction,
   ObjectFilter,
 } from './ledger.ts';
+import { whileBusy } from './patience.ts';
 import { commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
 import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
@@ -360,24 +361,4 @@ export class SqlLedger implements Ledger {
     const { clock, faultOf } = this.#parts;
     return whileBusy(attempt, (error) => ['busy', 'lost'].includes(faultOf(error)), clock);
   }
-}
-
-/** Waits between attempts: about 5 s in all, during which other work continues. */
-const waitsMs = [50, 150, 300, 500, 1000, 1500, 1500] as const;
-
-/** Retries while the database is locked or out of reach; the last attempt's error is the caller's. */
-async function whileBusy<Result>(
-  attempt: () => Promise<Result>,
-  isBusy: (error: unknown) => boolean,
-  clock: Clock,
-): Promise<Result> {
-  for (const waitMs of waitsMs) {
-    try {
-      return await attempt();
-    } catch (error) {
-      if (!isBusy(error)) throw error;
-      await clock.sleep(waitMs);
-    }
-  }
-  return attempt();
 }

@@ -29,7 +29,7 @@ import {
   remove,
 } from './files.ts';
 import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
-import { type Migration, migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { fileSteps, type Migration, migrate, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { copyInto, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { commitQueries } from './queries.ts';
@@ -117,7 +117,7 @@ function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
   const database = openDatabase(path, { readOnly: true });
   try {
     database.exec('PRAGMA trusted_schema = OFF');
-    const steps = options.migrations ?? migrations;
+    const steps = fileSteps(options.migrations);
     const known = newestSchema(steps);
     const standing = standingOf(database, path);
     if (standing.schema > known) throw newer(path, standing.schema, known);
@@ -230,7 +230,7 @@ export function initialise(database: DatabaseSync, options: Pick<SqliteLedgerOpt
   const insert = database.prepare('INSERT INTO meta (k, v) VALUES (?, ?)');
   insert.run('lineage', options.random.hex(16));
   for (const counter of ['schema', 'serial', 'epoch']) insert.run(counter, '0');
-  migrate(database, 0, options.migrations ?? migrations);
+  migrate(database, 0, fileSteps(options.migrations));
 }
 
 function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
@@ -238,7 +238,7 @@ function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
   const hasLog = fileExists(`${path}-wal`) && fileBytes(`${path}-wal`) > 0;
   const database = openDatabase(path, { readOnly: false });
   try {
-    const steps = options.migrations ?? migrations;
+    const steps = fileSteps(options.migrations);
     const known = newestSchema(steps);
     const standing = standingOf(database, path);
     if (standing.schema > known) throw newer(path, standing.schema, known);

@@ -3,7 +3,7 @@ import { chainHash, chainStart, coveredSince, inventoryFaults } from './inventor
 import { compactedEvent, type RemovedRange, rangesIn } from './compaction.ts';
 import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
-import { migrate, migrations, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { fileSteps, migrate, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
 import { inDatabase, sqliteFault } from './open-database.ts';
 import type { ScopeKey } from '../model/ids.ts';
@@ -73,7 +73,7 @@ function structureFindings(database: DatabaseSync): readonly LedgerFinding[] {
 export function contentFindings(database: DatabaseSync): readonly LedgerFinding[] {
   const standing = readStanding(database);
   if (standing === undefined) return [{ area: 'structure', message: 'it is a database, but not one of Portolan' }];
-  const known = newestSchema(migrations);
+  const known = newestSchema(fileSteps());
   if (standing.schema > known) {
     const message = `the ledger has schema ${standing.schema}, and this version of Portolan knows up to ${known}: nothing else could be checked`;
     return [{ area: 'schema', message }];
@@ -91,7 +91,7 @@ function schemaFindings(database: DatabaseSync, schema: number): readonly Ledger
     migrate(
       fresh,
       0,
-      migrations.filter(({ to }) => to <= schema),
+      fileSteps().filter(({ to }) => to <= schema),
     );
     const [expected, present] = [partsOf(fresh), partsOf(database)];
     return [...new Set([...expected.keys(), ...present.keys()])].flatMap((name): LedgerFinding[] => {

@@ -8,7 +8,7 @@ import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Intent, OwnedObject, Snapshot } from '../../src/model/owned.ts';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { systemRandom } from '../../src/runtime/random.ts';
 
 export const shop = 'default/team-a/region-1/42';
@@ -123,6 +123,16 @@ export const real: Pick<SqliteLedgerOptions, 'clock' | 'random' | 'actor'> = {
   clock: systemClock,
   random: systemRandom,
   actor: 'test on host-1',
+};
+
+/** A clock that never wakes a sleeper: no lease is renewed but by transactions. */
+export const stillClock: Clock = {
+  ...real.clock,
+  sleep: (_, signal) =>
+    new Promise((_resolve, reject) => {
+      if (signal?.aborted === true) reject(signal.reason);
+      signal?.addEventListener('abort', () => reject(signal.reason));
+    }),
 };
 
 /** A directory that goes with `using`. */

@@ -1,16 +1,16 @@
 import { expect, test } from 'vitest';
-import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
-import { SharedLedger } from '../../src/ledger/postgres/platforms.ts';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger, type SharedLedgerOptions } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
-import type { Lead } from '../../src/ledger/shared.ts';
+import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
-import { codeOf, intent, object, real, record, snapshot, transaction } from './fixtures.ts';
+import { codeOf, intent, object, real, record, snapshot, stillClock, transaction } from './fixtures.ts';
 
 /** Leases of platforms: each platform has at most one leader, and its successor is never mistaken for it. */
 
-async function shared(schema: string, options: Partial<PostgresLedgerOptions> = {}): Promise<SharedLedger> {
-  return SharedLedger.open(trusting(await sharedUrl(schema)), { ...real, ...options });
+async function shared(schema: string, options: Partial<SharedLedgerOptions> = {}): Promise<SharedLedger> {
+  return openSharedLedger(trusting(await sharedUrl(schema)), { ...real, replica: 'one', ...options });
 }
 
 /** The platform, which must have been free. */
@@ -19,13 +19,6 @@ async function lead(ledger: SharedLedger, platform: string): Promise<Lead & { re
   if (led === undefined) throw new Error(`${platform} is led by another process`);
   return { ...led, platform };
 }
-
-/** A clock that never wakes a sleeper: no lease is renewed but by transactions. */
-const stillClock: Clock = {
-  ...real.clock,
-  sleep: (_, signal) =>
-    new Promise((_resolve, reject) => signal?.addEventListener('abort', () => reject(signal.reason))),
-};
 
 async function expire(schema: string, platform: string): Promise<void> {
   await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = 'platform:${platform}'`);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { trusting } from '../support/postgres-shared.ts';
@@ -63,4 +64,24 @@ test('the role of a controller writes and verifies a ledger, and cannot change t
     history: 3,
   });
   await owner.close();
+});
+
+test('the role of a controller shares a ledger with other replicas', async () => {
+  await (await openPostgresLedger(as('portolan_owner'), real)).close();
+  await server.query(example('grants.sql'));
+  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
+  const lead = await shared.lead('platform:default');
+  if (lead === undefined) throw new Error('the platform is led');
+  await lead.ledger.commit(transaction([{ op: 'set-fact', key: 'one', value: '1' }], 'platform:default'));
+  const report = { name: 'one', version: '1', address: null, startedMs: 1, facts: null };
+  expect(await shared.beat(report, false)).toHaveLength(1);
+  await shared.leave();
+  await shared.events.append([1]);
+  const id = await shared.commands.add({ unit: 'platform:default', method: 'sync', args: null, by: 'ann' });
+  await shared.commands.finish(lead, id, 'done');
+  await shared.sessions.start('hash', null);
+  await shared.sessions.use(['hash']);
+  await shared.sessions.end(['hash']);
+  expect((await shared.factsSince(0, ['one'])).facts.size).toBe(1);
+  await shared.close();
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { migrations } from '../../src/ledger/migrations.ts';
+import { migrations, newestSchema } from '../../src/ledger/migrations.ts';
 import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { postgresUrl } from '../support/postgres.ts';
@@ -96,7 +96,7 @@ test('processes that start at once make one ledger, and one of them has it', asy
   expect([winners.length, codes]).toEqual([1, Array.from({ length: 5 }, () => 'ledger/locked')]);
   expect(await querySharedServer(`SELECT v FROM ${schema}.meta WHERE k IN ('lineage', 'schema') ORDER BY k`)).toEqual([
     { v: winners[0]?.lineage },
-    { v: '3' },
+    { v: String(newestSchema(migrations)) },
   ]);
   await winners[0]?.close();
 });
@@ -130,13 +130,14 @@ test('an older schema is migrated by the process that has the lease, as a whole 
   await first.commit(transaction([{ op: 'put-object', object: object() }, record('a')]));
   const before = await viewOf(first);
   await first.close();
-  const fourth = { to: 4, sql: 'CREATE TABLE extra (n INTEGER NOT NULL, t TEXT) STRICT;' };
-  const steps = [...migrations, fourth];
-  const broken = [...steps, { to: 5, sql: 'CREATE TABLE extra (n INTEGER) STRICT;' }];
+  const newest = newestSchema(migrations);
+  const next = { to: newest + 1, sql: 'CREATE TABLE extra (n INTEGER NOT NULL, t TEXT) STRICT;' };
+  const steps = [...migrations, next];
+  const broken = [...steps, { to: newest + 2, sql: 'CREATE TABLE extra (n INTEGER) STRICT;' }];
   expect(await errorOf(opened(schema, { migrations: broken })).catch((error: unknown) => String(error))).toMatch(
     /extra/,
   );
-  expect(await querySharedServer(`SELECT v FROM ${schema}.meta WHERE k = 'schema'`)).toEqual([{ v: '3' }]);
+  expect(await querySharedServer(`SELECT v FROM ${schema}.meta WHERE k = 'schema'`)).toEqual([{ v: String(newest) }]);
   expect(await codeOf(opened(schema, { migrations: steps, readOnly: true }))).toBe('ledger/older');
   const migrated = await opened(schema, { migrations: steps });
   expect(await viewOf(migrated)).toEqual(before);

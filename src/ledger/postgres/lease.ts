@@ -1,17 +1,16 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { fenced, type Holder, locked, replaced } from '../errors.ts';
+import { fenced, type Holder, locked, newer, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { prepare } from '../queries.ts';
 import type { LedgerTables } from '../schema.ts';
 import { CommitUnanswered, postgresFault } from './faults.ts';
+import type { Renewable, Renewals } from './renewals.ts';
 import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
 
 /** Time after its last sign at which another process may take a lease over. */
 export const LEASE_MS = 15_000;
-/** A lease is renewed this often within its length. */
-const RENEWALS = 3;
 /** Interval of checks while a lease may still expire. */
 const POLL_MS_MAX = 500;
 /** Waits between attempts to find out whether a commit took place: about 10 s in all. */
@@ -19,8 +18,7 @@ const ASKING_MS = [50, 150, 300, 500, 1_000, 2_000, 3_000, 3_000] as const;
 
 export interface LeaseParts {
   readonly db: Kysely<PostgresTables>;
-  /** Opens a connection for renewals, so that no queue delays one. */
-  readonly openControl: () => Promise<Kysely<PostgresTables>>;
+  readonly renewals: Renewals;
   readonly location: string;
   readonly clock: Clock;
   /** Random id of this process. */
@@ -29,6 +27,8 @@ export interface LeaseParts {
   readonly leaseMs: number;
   /** The part of the ledger that it covers: `WHOLE_LEDGER`, or a platform (`platformLease`). */
   readonly scope: string;
+  /** The newest schema that this process knows. */
+  readonly known: number;
 }
 
 /**
@@ -43,7 +43,11 @@ export async function acquireLease(parts: LeaseParts): Promise<Lease> {
   }
 }
 
-/** Takes a lease that no process has. @returns undefined if another process has it, or one that excludes it. */
+/**
+ * Takes a lease that no process has.
+ * @returns undefined if another process has it, or one that excludes it.
+ * @throws PortolanError `ledger/newer` once a newer version of Portolan has migrated the ledger.
+ */
 export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
   const beforeMs = parts.clock.monotonic();
   const epoch = await takeOver(parts);
@@ -95,7 +99,15 @@ function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {
 class NotExpired extends Error {}
 
 /** @returns the new epoch; undefined if another process was faster. */
-async function takeOver({ db, holder, actor, leaseMs, scope }: LeaseParts): Promise<number | undefined> {
+async function takeOver({
+  db,
+  location,
+  holder,
+  actor,
+  leaseMs,
+  scope,
+  known,
+}: LeaseParts): Promise<number | undefined> {
   try {
     return await db.transaction().execute(async (transaction) => {
       // All takeovers of a ledger wait for this row, so that none of them misses the lease of another.
@@ -103,9 +115,13 @@ async function takeOver({ db, holder, actor, leaseMs, scope }: LeaseParts): Prom
         .updateTable('meta')
         .set({ v: sql<string>`(v::bigint + 1)::text` })
         .where('k', '=', 'epoch')
-        .returning('v')
+        .returning((row) => [
+          'v',
+          row.selectFrom('meta as other').select('other.v').where('other.k', '=', 'schema').as('schema'),
+        ])
         .executeTakeFirstOrThrow();
       const epoch = Number(raised.v);
+      if (Number(raised.schema) > known) throw newer(location, Number(raised.schema), known);
       const isRival = scope === WHOLE_LEDGER ? '<>' : '=';
       // An expired lease stays valid until another process takes it, and none takes one that this lease excludes.
       await transaction
@@ -145,7 +161,8 @@ async function takeOver({ db, holder, actor, leaseMs, scope }: LeaseParts): Prom
  * The right of one process to write a ledger. Each transaction proves it: it renews the row of the lease only if holder and epoch
  * are its own, and a takeover waits for that row. No clock of a machine decides anything.
  */
-export class Lease {
+export class Lease implements Renewable {
+  readonly scope: string;
   readonly epoch: number;
   readonly #parts: LeaseParts;
   readonly #queries: ReturnType<typeof leaseQueries>;
@@ -155,7 +172,6 @@ export class Lease {
   /** The serial of the transaction under way. */
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #renewal: Promise<void>;
   #validUntilMs: MonotonicMs;
 
   /**
@@ -174,10 +190,11 @@ export class Lease {
   /** @param fromMs when the request for the lease was sent. */
   constructor(parts: LeaseParts, epoch: number, fromMs: MonotonicMs) {
     this.#parts = parts;
+    this.scope = parts.scope;
     this.epoch = epoch;
     this.#validUntilMs = fromMs + parts.leaseMs;
     this.#queries = leaseQueries(parts.db);
-    this.#renewal = this.#keepRenewed();
+    parts.renewals.add(this);
   }
 
   /**
@@ -190,7 +207,7 @@ export class Lease {
     const serial = Number(raised.rows[0]?.v ?? Number.NaN);
     const held = await this.#queries.hold(executor, { scope, holder, epoch: this.epoch, serial, leaseMs });
     if (held.rows.length !== 1) {
-      this.#over.abort();
+      this.lose();
       throw fenced(location, this.epoch, await this.#currentEpoch(executor));
     }
     if (serial <= this.#serial)
@@ -226,11 +243,11 @@ export class Lease {
       if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
     }
     this.#serial = this.#pending ?? this.#serial;
-    if (this.#pending !== undefined) this.#renewedFrom(beforeMs);
+    if (this.#pending !== undefined) this.renewedFrom(beforeMs);
     return (result as { readonly value: Result }).value;
   }
 
-  #renewedFrom(beforeMs: MonotonicMs): void {
+  renewedFrom(beforeMs: MonotonicMs): void {
     this.#validUntilMs = Math.max(this.#validUntilMs, beforeMs + this.#parts.leaseMs);
   }
 
@@ -261,36 +278,17 @@ export class Lease {
     throw unanswered;
   }
 
-  /** A lease that expired while the database was out of reach is renewed too, unless another process has taken it. */
-  async #keepRenewed(): Promise<void> {
-    const { openControl, clock, holder, leaseMs, scope } = this.#parts;
-    const { signal } = this.#over;
-    let control: Kysely<PostgresTables> | undefined;
-    for (;;) {
-      try {
-        await clock.sleep(leaseMs / RENEWALS, signal);
-      } catch {
-        await control?.destroy();
-        return;
-      }
-      control ??= await openControl();
-      try {
-        const beforeMs = clock.monotonic();
-        const renewed = await this.#queries.renew(control, { scope, holder, epoch: this.epoch, leaseMs });
-        if (renewed.rows.length === 0)
-          this.#over.abort(); // The next transaction reports it.
-        else this.#renewedFrom(beforeMs);
-      } catch {
-        // The next renewal, or the next transaction, may reach the database again.
-      }
-    }
+  /** Ends the leadership: another process has the lease. */
+  lose(): void {
+    this.#parts.renewals.remove(this);
+    this.#over.abort();
   }
 
   /** Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. */
   async release(): Promise<void> {
     const { db, holder, scope } = this.#parts;
+    this.#parts.renewals.remove(this);
     this.#over.abort();
-    await this.#renewal;
     try {
       await this.#queries.release(db, { scope, holder, epoch: this.epoch });
     } catch (error) {
@@ -302,7 +300,13 @@ export class Lease {
 function leaseQueries(db: Kysely<PostgresTables>) {
   type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'>;
   const own = ({ scope, holder, epoch }: Held) =>
-    db.updateTable('lease').where('scope', '=', scope).where('holder', '=', holder).where('epoch', '=', epoch);
+    db
+      .updateTable('lease')
+      .where('scope', '=', scope)
+      .where('holder', '=', holder)
+      .where('epoch', '=', epoch)
+      // A statement that arrives after the release must not bring the lease back.
+      .where('expires_ms', '>', 0);
   const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
   return {
     raiseSerial: prepare((_: object) =>
@@ -311,11 +315,6 @@ function leaseQueries(db: Kysely<PostgresTables>) {
     hold: prepare((holes: Held & { readonly serial: number; readonly leaseMs: number }) =>
       own(holes)
         .set({ serial: holes.serial, expires_ms: expiry(holes.leaseMs) })
-        .returning('scope'),
-    ),
-    renew: prepare((holes: Held & { readonly leaseMs: number }) =>
-      own(holes)
-        .set({ expires_ms: expiry(holes.leaseMs) })
         .returning('scope'),
     ),
     release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),

@@ -5,6 +5,7 @@ import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
 import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
+import { type RenewalParts, Renewals } from './renewals.ts';
 import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
 import { createTables, migrateTables, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -28,6 +29,13 @@ export interface PostgresLedgerOptions {
 /** Time for a statement that creates or changes tables, or reads all of a ledger. */
 export const LONG_STATEMENT_MS = 600_000;
 
+/** Time for one renewal. */
+const ATTEMPT_MS_MAX = 5_000;
+const ATTEMPT_MS_MIN = 500;
+/** Limits of a pause in a transaction. */
+const IDLE_MS_MAX = 5_000;
+const IDLE_MS_MIN = 500;
+
 /** The tables of a ledger as Kysely sees them. No connection is opened yet. */
 export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}): Promise<Kysely<PostgresTables>> {
   const pool = await openPool(access, limits);
@@ -40,7 +48,7 @@ export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}
  * `ledger/unreachable`, `ledger/refused`, `ledger/not-durable`, `ledger/busy`, `ledger/full`.
  */
 export async function openPostgresLedger(access: PostgresAccess, options: PostgresLedgerOptions): Promise<SqlLedger> {
-  const db = await databaseOf(access);
+  const db = await databaseOf(access, { idleMsMax: idleWithin(options.leaseMs) });
   try {
     return options.readOnly === true
       ? await openForReading(db, access, options)
@@ -74,24 +82,38 @@ async function openForWriting(
   const { clock, random, actor, leaseMs = LEASE_MS } = options;
   await mustBeDurable(db, location);
   await ensureTables(db, access, options);
-  const openControl = () => databaseOf(access, { connections: 1 });
-  const lease = await acquireLease({
-    db,
-    openControl,
-    location,
-    clock,
-    holder: random.hex(16),
-    actor,
-    leaseMs,
-    scope: WHOLE_LEDGER,
-  });
+  const holder = random.hex(16);
+  const renewals = await renewalsOf(access, { clock, holder, leaseMs });
+  let lease: Lease | undefined;
   try {
+    const known = newestSchema(options.migrations ?? migrations);
+    lease = await acquireLease({ db, renewals, location, clock, holder, actor, leaseMs, scope: WHOLE_LEDGER, known });
     const standing = await upgradeTables(db, access, options);
-    return ledgerOf(db, location, { ...standing, epoch: lease.epoch }, options, lease);
+    return ledgerOf(db, location, { ...standing, epoch: lease.epoch }, options, lease, async () => {
+      await renewals.close();
+      await db.destroy();
+    });
   } catch (error) {
-    await lease.release();
+    await lease?.release();
+    await renewals.close();
     throw error;
   }
+}
+
+/** Opens the connection for the leases of a process when the first of them is renewed. */
+export async function renewalsOf(
+  access: PostgresAccess,
+  parts: Omit<RenewalParts, 'control' | 'schema'>,
+): Promise<Renewals> {
+  // A connection that is cut must not cost more than one renewal.
+  const attemptMs = Math.min(ATTEMPT_MS_MAX, Math.max(ATTEMPT_MS_MIN, parts.leaseMs / 3));
+  const control = await databaseOf(access, { connections: 1, statementMsMax: attemptMs, connectMsMax: attemptMs });
+  return new Renewals({ ...parts, control, schema: access.address.schema });
+}
+
+/** Returns the time for which a process may pause in a transaction: a takeover waits for it. */
+export function idleWithin(leaseMs = LEASE_MS): number {
+  return Math.min(IDLE_MS_MAX, Math.max(IDLE_MS_MIN, Math.floor(leaseMs / 2)));
 }
 
 /** Creates the tables where there are none. @throws PortolanError `ledger/newer`, before any lease is taken. */
@@ -106,6 +128,23 @@ export async function ensureTables(
   if (standing !== undefined) return mustBeKnown(location, standing, options);
   if (options.mustExist === true) throw missing(location);
   await withDatabase(access, (longer) => createTables(longer, schema, random.hex(16), steps));
+}
+
+/**
+ * Migrates the tables of a ledger that several processes use. Steps that the version before understands are made beside its
+ * processes; for others, no process may hold a lease.
+ */
+export async function migrateBeside(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<void> {
+  const { migrations: steps = migrations } = options;
+  const found = (await readPostgresStanding(db, access.address.schema))?.schema ?? 0;
+  const missingSteps = steps.filter(({ to }) => to > found);
+  if (missingSteps.length === 0) return;
+  if (missingSteps.every(({ expands }) => expands === true)) await upgradeTables(db, access, options);
+  else await (await openPostgresLedger(access, options)).close();
 }
 
 /** The holder of the lease migrates. */

@@ -1,6 +1,6 @@
 import type { ConnectionOptions } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { PoolClient, PoolConfig } from 'pg';
+import type { Client, PoolClient, PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
 import { CommitUnanswered, endsConnection, isServerError } from './faults.ts';
 import type { Secret } from '../../model/secret.ts';
@@ -14,7 +14,10 @@ export interface PostgresAccess {
   readonly certificates: Readonly<Record<'root' | 'client' | 'key', string | undefined>>;
 }
 
-/** Connections of one process for queries; one more is for its lease, so that no queue delays the renewal. */
+/**
+ * Connections of one process for queries. One more is for its leases, so that no queue delays a renewal, and a process that shares the
+ * ledger has one for signals.
+ */
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 5_000;
 /** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
@@ -23,12 +26,16 @@ const STATEMENT_MS_MAX = 15_000;
  * Limits of a transaction, for the transaction only: a pooler may give its connection to others afterwards. A process that stops
  * in the middle of a transaction loses it before another process would wait long for its locks.
  */
-const BEGIN = `begin; set local lock_timeout = 5000; set local statement_timeout = ${STATEMENT_MS_MAX - 1_000}; set local idle_in_transaction_session_timeout = 5000`;
+const beginning = (idleMsMax = 5_000): string =>
+  `begin; set local lock_timeout = 5000; set local statement_timeout = ${STATEMENT_MS_MAX - 1_000}; set local idle_in_transaction_session_timeout = ${idleMsMax}`;
 
 export interface PoolLimits {
   /** Longer for work on a whole ledger. */
   readonly statementMsMax?: number;
   readonly connections?: number;
+  readonly connectMsMax?: number;
+  /** Time that a process may pause within a transaction, which then ends and frees what it has locked. */
+  readonly idleMsMax?: number;
 }
 
 /** Opens no connection yet. */
@@ -38,13 +45,14 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
   const pool = new pg.Pool(configurationOf(access, limits));
   // A connection without work was lost, and the pool has removed it.
   pool.on('error', () => {});
+  const begin = beginning(limits.idleMsMax);
   const slots = new Slots(limits.connections ?? CONNECTIONS_MAX);
   return {
     options: {},
     connect: async () => {
       await slots.take();
       try {
-        return guarded(await pool.connect(), () => slots.give());
+        return guarded(await pool.connect(), begin, () => slots.give());
       } catch (error) {
         slots.give();
         throw error;
@@ -54,8 +62,17 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
   };
 }
 
+/** Returns a connection of its own, which is not open yet. */
+export async function clientOf(access: PostgresAccess): Promise<Client> {
+  const { default: pg } = await import('pg');
+  return new pg.Client(configurationOf(access, {}));
+}
+
 /** Every parameter is given, so that no variable of `pg` in the environment decides about one. */
-function configurationOf(access: PostgresAccess, { statementMsMax, connections }: PoolLimits): PoolConfig {
+function configurationOf(
+  access: PostgresAccess,
+  { statementMsMax, connections, connectMsMax }: PoolLimits,
+): PoolConfig {
   const { address, password } = access;
   const tls = tlsOf(access);
   return {
@@ -69,7 +86,7 @@ function configurationOf(access: PostgresAccess, { statementMsMax, connections }
     client_encoding: 'UTF8',
     options: '',
     max: connections ?? CONNECTIONS_MAX,
-    connectionTimeoutMillis: CONNECT_MS_MAX,
+    connectionTimeoutMillis: connectMsMax ?? CONNECT_MS_MAX,
     query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
     keepAlive: true,
     types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
@@ -96,7 +113,7 @@ function tlsOf({ address, certificates }: PostgresAccess): ConnectionOptions | u
  * A connection as Kysely sees it: transactions begin with their limits, a lost connection is discarded, and a commit that was not
  * answered has an error of its own.
  */
-function guarded(client: PoolClient, released: () => void): PostgresPoolClient {
+function guarded(client: PoolClient, begin: string, released: () => void): PostgresPoolClient {
   let isLost = false;
   const lose = (): void => {
     isLost = true;
@@ -108,7 +125,7 @@ function guarded(client: PoolClient, released: () => void): PostgresPoolClient {
     if (isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
     try {
       // Without values, so that the simple protocol runs all statements in one message.
-      if (text === 'begin') return answerOf(await client.query(BEGIN));
+      if (text === 'begin') return answerOf(await client.query(begin));
       return answerOf(await client.query(text, [...values]));
     } catch (error) {
       if (endsConnection(error)) lose();

@@ -5,6 +5,8 @@ import { type Migration, newestSchema, type Standing, standingIn } from '../migr
 /** The tables in PostgreSQL: those of every ledger, and the leases of the processes that write. */
 export interface PostgresTables extends LedgerTables {
   readonly lease: LeaseTable;
+  /** The heartbeat of each process, by its id. `shared-tables.ts` has the other columns, and the other tables. */
+  readonly replica: { readonly holder: string };
 }
 
 /** A process may write what a lease covers, until another process takes the lease over. Times are of the database. */

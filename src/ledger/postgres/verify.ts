@@ -39,7 +39,9 @@ async function schemaFindings(access: PostgresAccess, schema: number): Promise<r
     try {
       await db.transaction().execute(async (transaction) => {
         await sql`set local search_path to pg_temp`.execute(transaction);
-        await sql.raw(tablesOf(steps)).execute(transaction);
+        // Functions of temporary tables are found by their whole names only.
+        const statements = tablesOf(steps).replaceAll('EXECUTE FUNCTION ', 'EXECUTE FUNCTION pg_temp.');
+        await sql.raw(statements).execute(transaction);
         const { rows } = await sql<{ name: string }>`
           select nspname as name from pg_catalog.pg_namespace where oid = pg_my_temp_schema()`.execute(transaction);
         expected = await partsOf(transaction, rows[0]?.name ?? '');

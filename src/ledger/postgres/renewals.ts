@@ -1,0 +1,119 @@
+import { type Kysely, sql } from 'kysely';
+import type { MonotonicMs } from '../../model/time.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import { databaseNow, type PostgresTables } from './tables.ts';
+
+/** A lease that is renewed. */
+export interface Renewable {
+  readonly scope: string;
+  readonly epoch: number;
+  /** @param beforeMs when the renewal was sent. */
+  renewedFrom(beforeMs: MonotonicMs): void;
+  /** Another process has taken the lease. */
+  lose(): void;
+}
+
+export interface RenewalParts {
+  /** One connection for nothing else that may take long, so that no queue delays a renewal. */
+  readonly control: Kysely<PostgresTables>;
+  readonly schema: string;
+  readonly clock: Clock;
+  readonly holder: string;
+  readonly leaseMs: number;
+}
+
+/** A lease is renewed this often within its length. */
+const RENEWALS = 3;
+/** Attempts within the length of a lease after one that failed, or that could not renew all. */
+const ATTEMPTS = 10;
+
+type Outcome = 'renewed' | 'busy' | 'lost';
+
+/** Renews all leases of a process with one statement. */
+export class Renewals {
+  readonly #parts: RenewalParts;
+  readonly #leases = new Set<Renewable>();
+  readonly #stop = new AbortController();
+  #running: Promise<void> | undefined;
+
+  constructor(parts: RenewalParts) {
+    this.#parts = parts;
+  }
+
+  /** Renews the lease from now on. A lease that expired while the database was out of reach is renewed too, unless it was taken. */
+  add(lease: Renewable): void {
+    this.#leases.add(lease);
+    this.#running ??= this.#run();
+  }
+
+  remove(lease: Renewable): void {
+    this.#leases.delete(lease);
+  }
+
+  /** Runs a short statement on the connection of the renewals. */
+  async control<Result>(work: (control: Kysely<PostgresTables>) => Promise<Result>): Promise<Result> {
+    return work(this.#parts.control);
+  }
+
+  /** Renews nothing more, and ends the connection. */
+  async close(): Promise<void> {
+    this.#stop.abort();
+    await this.#running;
+    await this.#parts.control.destroy();
+  }
+
+  async #run(): Promise<void> {
+    const { clock, leaseMs } = this.#parts;
+    let waitMs = leaseMs / RENEWALS;
+    for (;;) {
+      try {
+        await clock.sleep(waitMs, this.#stop.signal);
+      } catch {
+        return;
+      }
+      waitMs = leaseMs / ((await this.#renew()) ? RENEWALS : ATTEMPTS);
+    }
+  }
+
+  /** @returns whether every lease that this process still has was renewed. */
+  async #renew(): Promise<boolean> {
+    if (this.#leases.size === 0) return true;
+    const leases = new Map([...this.#leases].map((lease) => [lease.scope, lease]));
+    const beforeMs = this.#parts.clock.monotonic();
+    let outcomes: ReadonlyMap<string, Outcome>;
+    try {
+      outcomes = await this.#send([...leases.values()]);
+    } catch {
+      return false; // The next attempt, or the next transaction, may reach the database again.
+    }
+    for (const [scope, outcome] of outcomes) {
+      const lease = leases.get(scope);
+      if (lease === undefined) continue;
+      if (outcome === 'renewed') lease.renewedFrom(beforeMs);
+      if (outcome !== 'lost') continue;
+      this.#leases.delete(lease);
+      lease.lose();
+    }
+    return ![...outcomes.values()].includes('busy');
+  }
+
+  /** A transaction of this process, which renews its lease itself, or a takeover has the row of a lease that is busy. */
+  async #send(leases: readonly Renewable[]): Promise<ReadonlyMap<string, Outcome>> {
+    const { control, schema, holder, leaseMs } = this.#parts;
+    const lease = sql.id(schema, 'lease');
+    const held = sql`l.scope = w.scope and l.epoch = w.epoch and l.holder = ${holder} and l.expires_ms > 0`;
+    const { rows } = await sql<{ scope: string; outcome: Outcome }>`
+      with wanted as (
+        select scope, epoch from unnest(${leases.map(({ scope }) => scope)}::text[],
+          ${leases.map(({ epoch }) => epoch)}::bigint[]) as w(scope, epoch)),
+      free as (select l.scope from ${lease} l join wanted w on ${held} for update of l skip locked),
+      renewed as (
+        update ${lease} l set expires_ms = ${databaseNow} + ${leaseMs}::bigint from free
+        where l.scope = free.scope returning l.scope)
+      select w.scope, case
+        when r.scope is not null then 'renewed'
+        when exists (select 1 from ${lease} l where ${held}) then 'busy' else 'lost' end as outcome
+      from wanted w left join renewed r on r.scope = w.scope`.execute(control);
+    return new Map(rows.map(({ scope, outcome }) => [scope, outcome]));
+  }
+}

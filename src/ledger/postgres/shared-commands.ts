@@ -1,0 +1,72 @@
+import { sql } from 'kysely';
+import { fenced } from '../errors.ts';
+import type { Command, LeaseUnit, Lead, SharedCommands } from '../shared.ts';
+import type { Json } from '../../model/json.ts';
+import type { SharedData } from './shared-data.ts';
+import { databaseNow } from './tables.ts';
+
+/** @param holder of the leases of this process. */
+export function sharedCommands(data: SharedData, holder: string): SharedCommands {
+  const command = data.table('command');
+  return {
+    async add({ unit, method, args, by }) {
+      const id = data.parts.random.hex(16);
+      // The id is ours, so a repetition after a lost answer adds nothing.
+      await data.run(sql`
+        insert into ${command} (id, unit, method, args, requester, added_ms)
+        values (${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow}) on conflict (id) do nothing`);
+      return id;
+    },
+    async open(unit) {
+      const rows = await data.run(sql<CommandRow>`
+        select id, unit, method, args, requester, added_ms, ${databaseNow} - added_ms as ago_ms
+        from ${command} where unit = ${unit} and result is null order by number`);
+      return rows.map(commandOf);
+    },
+    finish: (lead, id, result) => finish(data, holder, { lead, id, result }),
+    async result(id) {
+      const [row] = await data.run(sql<{ result: string | null }>`select result from ${command} where id = ${id}`);
+      return row === undefined || row.result === null ? undefined : (JSON.parse(row.result) as Json);
+    },
+  };
+}
+
+/** The lock of the lease keeps a takeover waiting until the result is recorded. */
+async function finish(
+  data: SharedData,
+  holder: string,
+  { lead, id, result }: { readonly lead: Lead; readonly id: string; readonly result: Json },
+): Promise<void> {
+  const { epoch } = lead.ledger;
+  const [row] = await data.run(sql<{ held: number }>`
+    with held as materialized (
+      select scope from ${data.table('lease')}
+      where scope = ${lead.unit} and holder = ${holder} and epoch = ${epoch}::bigint and expires_ms > 0 for update),
+    finished as (
+      update ${data.table('command')} set result = ${JSON.stringify(result)}, finished_ms = ${databaseNow}
+      where id = ${id} and unit = ${lead.unit} and result is null and exists (select 1 from held))
+    select count(*) as held from held`);
+  if (row?.held !== 1) throw fenced(data.parts.location, epoch, epoch);
+}
+
+interface CommandRow {
+  readonly id: string;
+  readonly unit: LeaseUnit;
+  readonly method: string;
+  readonly args: string;
+  readonly requester: string;
+  readonly added_ms: number;
+  readonly ago_ms: number;
+}
+
+function commandOf({
+  id,
+  unit,
+  method,
+  args,
+  requester: by,
+  added_ms: addedMs,
+  ago_ms: addedAgoMs,
+}: CommandRow): Command {
+  return { id, unit, method, args: JSON.parse(args) as Json, by, addedMs, addedAgoMs };
+}

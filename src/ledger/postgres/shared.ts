@@ -1,0 +1,180 @@
+import { type Kysely, sql } from 'kysely';
+import { missing } from '../errors.ts';
+import type { Ledger } from '../ledger.ts';
+import { migrations, newestSchema } from '../migrations.ts';
+import type {
+  ChangedFacts,
+  Lead,
+  LeaseUnit,
+  LiveReplica,
+  ReplicaReport,
+  SharedCommands,
+  SharedEvents,
+  SharedLedger,
+  SharedSessions,
+  SignalTopic,
+  UnitLeader,
+} from '../shared.ts';
+import type { SqlLedger } from '../sql-ledger.ts';
+import { explainPostgres } from './faults.ts';
+import { tryLease, LEASE_MS } from './lease.ts';
+import {
+  databaseOf,
+  idleWithin,
+  ledgerOf,
+  migrateBeside,
+  mustBeDurable,
+  ensureTables,
+  type PostgresLedgerOptions,
+  renewalsOf,
+} from './open.ts';
+import type { PostgresAccess } from './pool.ts';
+import type { Renewals } from './renewals.ts';
+import { changedFacts, SharedData } from './shared-data.ts';
+import { sharedCommands } from './shared-commands.ts';
+import { Signals } from './signals.ts';
+import { databaseNow, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
+import { ofUnit } from '../unit-ledger.ts';
+
+export interface SharedLedgerOptions extends PostgresLedgerOptions {
+  /** Name of this replica, without spaces. */
+  readonly replica: string;
+}
+
+/**
+ * Opens a ledger that several processes use at once. It creates the tables where there are none, and migrates older ones: beside
+ * processes that lead units if every step allows that, otherwise once no process does.
+ * @throws PortolanError as `openPostgresLedger`; `ledger/locked` only for a migration that excludes other processes.
+ */
+export async function openSharedLedger(access: PostgresAccess, options: SharedLedgerOptions): Promise<SharedLedger> {
+  const { location, schema } = access.address;
+  const { clock, random, leaseMs = LEASE_MS } = options;
+  const db = await databaseOf(access, { idleMsMax: idleWithin(leaseMs) });
+  try {
+    await mustBeDurable(db, location);
+    await ensureTables(db, access, options);
+    await migrateBeside(db, access, options);
+    const standing = await readPostgresStanding(db, schema);
+    if (standing === undefined) throw missing(location);
+    const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
+    // The name in the holder shows who led a unit even when that process is gone.
+    const holder = `${random.hex(16)} ${options.replica}`;
+    const renewals = await renewalsOf(access, { clock, holder, leaseMs });
+    return new PostgresSharedLedger({ db, access, options: { ...options, leaseMs }, reader, holder, renewals });
+  } catch (error) {
+    await db.destroy();
+    throw explainPostgres(error, location);
+  }
+}
+
+interface Parts {
+  readonly db: Kysely<PostgresTables>;
+  readonly access: PostgresAccess;
+  readonly options: SharedLedgerOptions & { readonly leaseMs: number };
+  readonly reader: SqlLedger;
+  readonly holder: string;
+  readonly renewals: Renewals;
+}
+
+/**
+ * A ledger that several processes write, each of them the units that it leads. Each change of a leader raises the epoch of the
+ * ledger; a process whose lease another process took over is fenced in its next transaction.
+ */
+class PostgresSharedLedger implements SharedLedger {
+  readonly reader: Ledger;
+  readonly events: SharedEvents;
+  readonly commands: SharedCommands;
+  readonly sessions: SharedSessions;
+  readonly #parts: Parts;
+  readonly #data: SharedData;
+  readonly #signals: Signals;
+  readonly #led = new Set<SqlLedger>();
+
+  constructor(parts: Parts) {
+    const { access, db, options, holder } = parts;
+    const { location, schema } = access.address;
+    this.#parts = parts;
+    this.reader = parts.reader;
+    this.#data = new SharedData({ db, location, schema, clock: options.clock, random: options.random });
+    this.events = this.#data.events;
+    this.sessions = this.#data.sessions;
+    this.commands = sharedCommands(this.#data, holder);
+    this.#signals = new Signals(access, this.#data);
+  }
+
+  async lead(unit: LeaseUnit): Promise<Lead | undefined> {
+    const { db, access, options, reader, holder, renewals } = this.#parts;
+    const { location } = access.address;
+    const { clock, actor, leaseMs } = options;
+    const known = newestSchema(options.migrations ?? migrations);
+    const lease = await tryLease({
+      db,
+      renewals,
+      location,
+      clock,
+      holder,
+      actor,
+      leaseMs,
+      scope: unit,
+      known,
+    }).catch((error: unknown) => {
+      throw explainPostgres(error, location);
+    });
+    if (lease === undefined) return undefined;
+    const standing = { lineage: reader.lineage, epoch: lease.epoch };
+    const ledger: SqlLedger = ledgerOf(db, location, standing, options, lease, async () => {
+      this.#led.delete(ledger);
+    });
+    this.#led.add(ledger);
+    return { unit, ledger: ofUnit(ledger, unit), validUntilMs: () => lease.validUntilMs, over: lease.over };
+  }
+
+  async leaders(): Promise<readonly UnitLeader[]> {
+    return this.#data.patiently(async (db) => {
+      const rows = await db
+        .selectFrom('lease')
+        .selectAll()
+        .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
+        .where('scope', '<>', WHOLE_LEDGER)
+        .orderBy('scope')
+        .execute();
+      return rows.map(({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs }) => {
+        return { unit: scope as LeaseUnit, replica: holder.split(' ')[1] ?? '', actor, epoch, sinceMs, leftMs };
+      });
+    });
+  }
+
+  async beat(report: ReplicaReport, isDraining: boolean): Promise<readonly LiveReplica[]> {
+    const { holder, options, renewals, access } = this.#parts;
+    return renewals
+      .control((control) => this.#data.beat(control, { holder, report, isDraining, leaseMs: options.leaseMs }))
+      .catch((error: unknown) => {
+        throw explainPostgres(error, access.address.location);
+      });
+  }
+
+  async leave(): Promise<void> {
+    const { holder } = this.#parts;
+    await this.#data.patiently((db) => db.deleteFrom('replica').where('holder', '=', holder).execute());
+  }
+
+  async factsSince(serial: number, prefixes: readonly string[]): Promise<ChangedFacts> {
+    return changedFacts(this.#data, serial, prefixes);
+  }
+
+  onSignal(listener: (topic: SignalTopic) => void): () => void {
+    return this.#signals.on(listener);
+  }
+
+  async close(): Promise<void> {
+    const { db, reader, renewals } = this.#parts;
+    try {
+      await this.#signals.close();
+      await Promise.all([...this.#led].map((ledger) => ledger.close()));
+    } finally {
+      await renewals.close();
+      await reader.close();
+      await db.destroy();
+    }
+  }
+}
