@@ -75,6 +75,7 @@ const ARGUMENTS: Readonly<Record<string, (scene: Scene) => readonly string[] | u
   attention: () => ['--server', `http://127.0.0.1:1/${HOSTILE}`],
   commits: () => [HOSTILE, '--server', 'http://127.0.0.1:1'],
   whoami: () => ['--server', `http://127.0.0.1:1/${HOSTILE}`],
+  replicas: () => ['--server', `http://127.0.0.1:1/${HOSTILE}`],
   approve: () => [HOSTILE, HOSTILE, '--server', 'http://127.0.0.1:1'],
   regions: ({ options: [, , ...config] }) => config,
   monitor: ({ options: [, , ...config] }) => [SCOPE, ...config],

@@ -381,9 +381,8 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
     return this.backing;
   }
 
-  async replicas(): Promise<ReplicaGroup> {
-    return replicas;
-  }
+  group: ReplicaGroup = replicas;
+  replicas = async (): Promise<ReplicaGroup> => this.group;
 
   async history({ limit, beforeSerial = Number.POSITIVE_INFINITY }: { limit: number; beforeSerial?: number }) {
     if (this.ledgerFails) throw new Error('the disk is gone');

@@ -1,0 +1,103 @@
+import { type Kysely, sql } from 'kysely';
+import { missing, newer } from '../errors.ts';
+import { migrations, newestSchema } from '../migrations.ts';
+import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
+import { explainPostgres } from './faults.ts';
+import { databaseOf } from './open.ts';
+import type { PostgresAccess } from './pool.ts';
+import { databaseNow, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
+
+export interface ReadGroup {
+  readonly group: ReplicaGroup;
+  /** The process that has the whole ledger, such as `portolan apply by ann on host-1`; undefined: none. */
+  readonly holder: string | undefined;
+}
+
+/**
+ * Reads replicas and leaders without becoming a replica, for people when no controller answers. All replicas of the last hour are
+ * returned, also those that gave no sign since.
+ * @throws PortolanError as a ledger that is opened for reading.
+ */
+export async function readReplicaGroup(access: PostgresAccess): Promise<ReadGroup> {
+  const { location, schema } = access.address;
+  const db = await databaseOf(access, { connections: 1 });
+  try {
+    const standing = await readPostgresStanding(db, schema);
+    if (standing === undefined) throw missing(location);
+    const known = newestSchema(migrations);
+    if (standing.schema > known) throw newer(location, standing.schema, known);
+    const leases = await readLeases(db);
+    const units = leases.filter(({ scope }) => scope !== WHOLE_LEDGER).map(unitOf);
+    const { nowMs, replicas } = await readReplicas(db, schema, units);
+    const whole = leases.find(({ scope, left_ms: leftMs }) => scope === WHOLE_LEDGER && leftMs > 0);
+    return { group: { isShared: true, asOfMs: nowMs, isCurrent: true, replicas, units }, holder: whole?.actor };
+  } catch (error) {
+    throw explainPostgres(error, location);
+  } finally {
+    await db.destroy();
+  }
+}
+
+interface LeaseRow {
+  readonly scope: string;
+  readonly holder: string;
+  readonly actor: string;
+  readonly epoch: number;
+  readonly since_ms: number;
+  readonly left_ms: number;
+}
+
+async function readLeases(db: Kysely<PostgresTables>): Promise<readonly LeaseRow[]> {
+  return db
+    .selectFrom('lease')
+    .select(['scope', 'holder', 'actor', 'epoch', 'since_ms'])
+    .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
+    .orderBy('scope')
+    .execute();
+}
+
+function unitOf({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs }: LeaseRow): UnitState {
+  const at = scope.indexOf(':');
+  const isLed = leftMs > 0;
+  return {
+    unit: scope,
+    type: scope.slice(0, at) === 'source' ? 'source' : 'platform',
+    name: scope.slice(at + 1),
+    leader: isLed ? (holder.split(' ')[1] ?? actor) : null,
+    epoch,
+    sinceMs,
+    leaseLeftMs: isLed ? leftMs : null,
+  };
+}
+
+interface ReplicaRow {
+  readonly name: string;
+  readonly version: string;
+  readonly address: string | null;
+  readonly started_ms: number;
+  readonly draining: number;
+  readonly ago_ms: number;
+}
+
+async function readReplicas(db: Kysely<PostgresTables>, schema: string, units: readonly UnitState[]) {
+  const { rows: times } = await sql<{ now_ms: number; found: boolean }>`
+    select ${databaseNow} as now_ms, to_regclass(${`${schema}.replica`}) is not null as found`.execute(db);
+  const nowMs = times[0]?.now_ms ?? 0;
+  // A ledger of an older schema was never shared.
+  if (!isTrue(times[0]?.found)) return { nowMs, replicas: [] };
+  const { rows } = await sql<ReplicaRow>`
+    select name, version, address, started_ms, draining, ${databaseNow} - seen_ms as ago_ms
+    from ${sql.id(schema, 'replica')} order by name, started_ms`.execute(db);
+  const replicas = rows.map(
+    ({ name, version, address, started_ms: startedMs, draining, ago_ms: seenAgoMs }): ReplicaState => {
+      const leads = units.filter(({ leader }) => leader === name).length;
+      return { name, version, address, startedMs, seenAgoMs, isDraining: draining === 1, isSelf: false, leads };
+    },
+  );
+  return { nowMs, replicas };
+}
+
+/** The pool reads a boolean as text. */
+function isTrue(value: unknown): boolean {
+  return value === true || value === 't';
+}

@@ -1,0 +1,93 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import type { ReplicaGroup } from '../../src/model/replicas.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
+import { real } from '../ledger/fixtures.ts';
+import { serve, TOKENS } from '../server/serving.ts';
+import { PostgresServer } from '../support/postgres.ts';
+import { trusting } from '../support/postgres-shared.ts';
+import { collectingTerminal, type Run, runHere } from './running.ts';
+
+const NOON_MS = Date.UTC(2026, 10, 20, 12);
+/** Two hours after the scene of the server. */
+const clock = { ...systemClock, now: () => NOON_MS + 7_200_000 };
+const env = { PORTOLAN_SERVER_TOKEN: TOKENS.viewer };
+
+async function shown(change: (group: ReplicaGroup) => ReplicaGroup, columns = 0): Promise<Run> {
+  const { url, api } = await serve();
+  api.group = change(api.group);
+  const { terminal, text } = collectingTerminal({ isTerminal: columns > 0, columns: columns || 80 });
+  const code = (await runHere(['replicas', '--server', url], { terminal, env, clock })).code;
+  return { code, ...text };
+}
+
+const led = (group: ReplicaGroup): ReplicaGroup => ({
+  ...group,
+  units: group.units.map((unit) => ({ ...unit, leader: unit.leader ?? 'portolan-0', leaseLeftMs: 9_000 })),
+});
+
+test.for([0, 60, 120])('replicas, and the leader of each platform and source, in %i columns', async (columns) => {
+  const { code, out, err } = await shown((group) => group, columns);
+  expect([code, err]).toEqual([0, '']);
+  if (columns > 0) expect(out.split('\n').filter((line) => line.length > columns)).toEqual([]);
+  await expect(out).toMatchFileSnapshot(`golden/replicas-${columns === 0 ? 'pipe' : columns}.txt`);
+});
+
+test('the last line says whether every unit has a leader, and what to do if not', async () => {
+  expect((await shown(led)).out).toMatch(/\n\nEvery platform and source has a leader\.\n$/);
+  const waiting = await shown((group) => group);
+  expect(waiting.out).toMatch(/\n1 unit has no leader: platform:other\.\n {2}→ A live replica takes it once its lease/);
+  const silent = await shown((group) => ({
+    ...group,
+    replicas: group.replicas.map((replica) => ({ ...replica, seenAgoMs: 600_000 })),
+    units: group.units.map((unit) => ({ ...unit, leader: null, leaseLeftMs: null })),
+  }));
+  expect(silent.out).toMatch(/\n3 units have no leader: .*\n {2}→ Start a replica: portolan run --ledger/);
+  expect(silent.out).toMatch(/^portolan-0 .* 10m ago +2 +active/m);
+  const old = await shown((group) => ({ ...led(group), isCurrent: false, asOfMs: NOON_MS + 7_140_000 }));
+  expect(old.out).toContain(
+    'The database does not answer this replica; this is its state of 1m ago.\n  → Check the database',
+  );
+  const alone = await shown((group) => ({ ...group, isShared: false }));
+  expect(alone.out).toMatch(
+    /\nThe ledger belongs to this process alone\. Several controllers need one in PostgreSQL\.\n$/,
+  );
+});
+
+test('-o json and -o yaml are the answer of the API', async () => {
+  const { url, api } = await serve();
+  const [json, yaml] = await Promise.all(
+    ['json', 'yaml'].map((output) => runHere(['replicas', '--server', url, '-o', output], { env })),
+  );
+  expect(JSON.parse(json?.out ?? '')).toEqual({ formatVersion: 1, ...api.group });
+  expect(parse(yaml?.out ?? '')).toEqual({ formatVersion: 1, ...api.group });
+});
+
+test('without a server, the command needs a ledger in PostgreSQL', async () => {
+  const none = await runHere(['replicas']);
+  expect([none.code, none.err]).toEqual([3, expect.stringContaining('requires a server or a ledger in PostgreSQL')]);
+  const file = await runHere(['replicas', '--ledger', 'portolan.db']);
+  expect([file.code, file.err]).toEqual([3, expect.stringContaining('A ledger in a file has one controller')]);
+  const away = await runHere(['replicas', '--server', 'http://127.0.0.1:9']);
+  expect([away.code, away.err]).toEqual([5, expect.stringContaining('cannot be reached')]);
+});
+
+test('if no controller answers, the command reads the ledger', async () => {
+  const server = await PostgresServer.create();
+  onTestFinished(() => server.remove());
+  const ledger = ['--ledger', server.url('portolan')];
+  const missing = await runHere(['replicas', ...ledger]);
+  expect([missing.code, missing.err]).toEqual([3, expect.stringContaining('ledger/missing')]);
+  const writer = await openPostgresLedger(trusting(server.url('portolan')), {
+    ...real,
+    actor: 'portolan apply by ann',
+  });
+  const run = await runHere(['replicas', '--server', 'http://127.0.0.1:9', ...ledger]);
+  expect(run.err).toMatch(
+    /^note: The server at http:\/\/127\.0\.0\.1:9 cannot be reached: .* This is read from the ledger\.$/m,
+  );
+  expect(run.err).toContain('note: portolan apply by ann has the whole ledger; no replica can lead until it ends.\n');
+  expect(run.out).toBe('No replica has given a sign in the last hour.\n\nNo platform and no source was led yet.\n');
+  await writer.close();
+});
