@@ -1,4 +1,8 @@
+import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import { MemoryDatabase } from '../support/memory-database.ts';
+import { MemoryStore } from '../support/memory-ledger.ts';
+import { openMemoryShared } from '../support/memory-shared.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { real, stillClock } from './fixtures.ts';
 import { sharedContract } from './shared-contract.ts';
@@ -10,6 +14,18 @@ sharedContract('PostgreSQL', async () => {
     open: (replica) => openSharedLedger(access, { ...real, clock: stillClock, replica, actor: `test ${replica}` }),
     expire: async (unit) => {
       await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = '${unit}'`);
+    },
+  };
+});
+
+sharedContract('memory', async () => {
+  let nowMs = 1_000;
+  const database = new MemoryDatabase(new MemoryStore('lineage'), () => nowMs);
+  return {
+    open: async (replica) =>
+      openMemoryShared(database, { ...real, clock: stillClock, replica, actor: `test ${replica}` }),
+    expire: async () => {
+      nowMs += LEASE_MS;
     },
   };
 });

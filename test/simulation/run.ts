@@ -8,6 +8,7 @@
  *   --workers N     processes (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
  *   --exhaustive    two controllers and two objects, every order of steps, crashes and lost answers
+ *   --leases        the lease protocol of several controllers: every state; a part of --exhaustive too
  *   --faults N      with --exhaustive: fewer crashes and lost answers in one history
  *   --mutants       protocols with one thing wrong in them, each with the seed or case that kills it
  */
@@ -19,6 +20,8 @@ import { type Death, deathOf } from './killers.ts';
 import { driverDeathOf } from './drivers/deaths.ts';
 import { driversText } from './drivers/mix.ts';
 import { driverMutants } from './drivers/mutants.ts';
+import { leaseDeathOf, leases } from './leases/report.ts';
+import { leaseMutants } from './leases/rules.ts';
 import type { LedgerKind } from './ledgers.ts';
 import { modelDeathOf } from './model/deaths.ts';
 import { modelMutants } from './model/mutants.ts';
@@ -61,6 +64,7 @@ async function main(): Promise<number> {
       replay: { type: 'string' },
       mutants: { type: 'boolean', default: false },
       exhaustive: { type: 'boolean', default: false },
+      leases: { type: 'boolean', default: false },
       faults: { type: 'string', default: '3' },
     },
   });
@@ -70,9 +74,12 @@ async function main(): Promise<number> {
   if (!(driversShare >= 0 && driversShare <= 1))
     throw new Error(`--drivers is a share of 0 to 1, not ${values.drivers}`);
   if (values.mutants) return await listMutants();
+  const write = (text: string): void => void process.stdout.write(text);
+  if (values.leases) return leases(write);
   if (values.exhaustive) {
-    const write = (text: string): void => void process.stdout.write(text);
-    return await exhaustive({ faultsMax: Number(values.faults), workers: Number(values.workers), write });
+    const ofLeases = leases(write);
+    const options = { faultsMax: Number(values.faults), workers: Number(values.workers), write };
+    return Math.max(ofLeases, await exhaustive(options));
   }
   if (values.replay !== undefined) {
     process.stdout.write(await explain(Number(values.replay), ledger, driversShare));
@@ -111,6 +118,12 @@ async function listMutants(): Promise<number> {
     const { by, executions } = await modelDeathOf(mutant);
     deaths.push(by === undefined ? undefined : { by, isRight: mutant.rightly.includes(by), how: executions });
     process.stdout.write(`${(by ?? 'SURVIVES').padEnd(8)}  model: ${mutant.name}  ${executions} executions\n`);
+  }
+  for (const mutant of leaseMutants) {
+    const { violation, states } = leaseDeathOf(mutant);
+    const by = violation?.slice(0, violation.indexOf(':'));
+    deaths.push(by === undefined ? undefined : { by, isRight: mutant.rightly.includes(by), how: states });
+    process.stdout.write(`${(by ?? 'SURVIVES').padEnd(8)}  leases: ${mutant.name}  ${states} states\n`);
   }
   const killed = deaths.filter((death) => death?.isRight === true).length;
   const wrongly = deaths.filter((death) => death?.isRight === false).length;

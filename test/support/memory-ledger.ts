@@ -120,19 +120,33 @@ export function openMemoryLedger(store: MemoryStore, { readOnly = false } = {}):
   return new MemoryLedger(store, !readOnly);
 }
 
-class MemoryLedger implements Ledger {
+/** A ledger whose right to write is another than to have opened it last. */
+export interface MemoryFence {
+  readonly epoch: number;
+  /** Called in each transaction, before it changes anything. @throws to refuse it. */
+  check(): void;
+}
+
+/** Opens a store beside others that write it: only the fence keeps them apart. */
+export function openFencedLedger(store: MemoryStore, fence: MemoryFence): MemoryLedger {
+  return new MemoryLedger(store, true, fence);
+}
+
+export class MemoryLedger implements Ledger {
   readonly location = 'memory';
   readonly lineage: string;
   readonly epoch: number;
   readonly #store: MemoryStore;
   readonly #writable: boolean;
+  readonly #fence: MemoryFence | undefined;
   #open = true;
 
-  constructor(store: MemoryStore, writable: boolean) {
+  constructor(store: MemoryStore, writable: boolean, fence?: MemoryFence) {
     this.#store = store;
     this.#writable = writable;
+    this.#fence = fence;
     this.lineage = store.lineage;
-    this.epoch = store.epoch;
+    this.epoch = fence?.epoch ?? store.epoch;
   }
 
   async objects(filter: ObjectFilter): Promise<readonly OwnedObject[]> {
@@ -195,11 +209,17 @@ class MemoryLedger implements Ledger {
   }
 
   async commit(transaction: LedgerTransaction): Promise<void> {
+    this.commitNow(transaction);
+  }
+
+  /** As `commit`, before it returns. */
+  commitNow(transaction: LedgerTransaction): void {
     if (!this.#writable) throw readOnly(this.location);
     if (!this.#open) throw closed(this.location);
     checkTransaction(transaction, this.epoch, this.location);
     const store = this.#store;
-    if (store.epoch !== this.epoch) throw fenced(this.location, this.epoch, store.epoch);
+    if (this.#fence !== undefined) this.#fence.check();
+    else if (store.epoch !== this.epoch) throw fenced(this.location, this.epoch, store.epoch);
     const serial = store.serial + 1;
     const undo: Undo[] = [];
     const changed = new Map<string, OwnedObject | null>();
