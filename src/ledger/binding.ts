@@ -18,7 +18,10 @@ const bindingsFact = 'ledger/platforms';
 
 /** The bindings of a ledger, by the name of the Platform. */
 export async function readBindings(ledger: Pick<Ledger, 'fact'>): Promise<ReadonlyMap<string, Binding>> {
-  const text = await ledger.fact(bindingsFact);
+  return bindingsIn(await ledger.fact(bindingsFact));
+}
+
+function bindingsIn(text: string | undefined): ReadonlyMap<string, Binding> {
   if (text === undefined) return new Map();
   const stored = JSON.parse(text) as Readonly<
     Record<string, { url: string; regions: Readonly<Record<string, string>> }>
@@ -48,11 +51,12 @@ export async function boundPlatforms(ledger: Pick<Ledger, 'fact'>): Promise<read
   }));
 }
 
-function setBindings(bindings: ReadonlyMap<string, Binding>): LedgerOperation {
+/** @param was the text that the bindings were read from. */
+function setBindings(bindings: ReadonlyMap<string, Binding>, was: string | undefined): LedgerOperation {
   const stored = Object.fromEntries(
     [...bindings].map(([name, { url, regions }]) => [name, { url, regions: Object.fromEntries(regions) }]),
   );
-  return { op: 'set-fact', key: bindingsFact, value: canonicalJson(stored) };
+  return { op: 'set-fact', key: bindingsFact, value: canonicalJson(stored), was: was ?? null };
 }
 
 /** Who changes a binding, and when. */
@@ -66,28 +70,40 @@ export interface BindingChange {
   ): { readonly binding: Binding; readonly event: string; readonly detail: JsonObject } | undefined;
 }
 
-/** Changes of one ledger under way: one after another, because each writes all bindings. */
-const turns = new WeakMap<Ledger, Promise<unknown>>();
+/** Attempts to change the bindings while others change them. */
+const ATTEMPTS = 50;
 
-/** Changes the binding of one platform, with a line of history. */
-export async function changeBinding(ledger: Ledger, { platform, actor, atMs, next }: BindingChange): Promise<void> {
-  const change = async (): Promise<void> => {
-    const bindings = await readBindings(ledger);
-    const changed = next(bindings.get(platform));
-    if (changed === undefined) return;
-    await ledger.commit({
-      scope: `platform:${platform}`,
-      actor,
-      atMs,
-      operations: [
-        setBindings(new Map(bindings).set(platform, changed.binding)),
-        { op: 'record', event: changed.event, detail: { platform, ...changed.detail } },
-      ],
-    });
-  };
-  const turn = (turns.get(ledger) ?? Promise.resolve()).then(change, change);
-  turns.set(ledger, turn);
-  await turn;
+/** Changes the binding of one platform, with a line of history. Processes that lead other platforms may change theirs meanwhile. */
+export async function changeBinding(ledger: Ledger, change: BindingChange): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const text = await ledger.fact(bindingsFact);
+    try {
+      await commitBinding(ledger, change, text);
+      return;
+    } catch (error) {
+      const isChanged = error instanceof PortolanError && error.code === 'ledger/conflict';
+      if (!isChanged || attempt === ATTEMPTS) throw error;
+    }
+  }
+}
+
+async function commitBinding(
+  ledger: Ledger,
+  { platform, actor, atMs, next }: BindingChange,
+  text: string | undefined,
+): Promise<void> {
+  const bindings = bindingsIn(text);
+  const changed = next(bindings.get(platform));
+  if (changed === undefined) return;
+  await ledger.commit({
+    scope: `platform:${platform}`,
+    actor,
+    atMs,
+    operations: [
+      setBindings(new Map(bindings).set(platform, changed.binding), text),
+      { op: 'record', event: changed.event, detail: { platform, ...changed.detail } },
+    ],
+  });
 }
 
 const UNTOUCHED = 'Nothing was sent, and no record was changed.';

@@ -36,6 +36,7 @@ export interface CopyReport {
   readonly from: string;
   readonly to: string;
   readonly lineage: string;
+  /** The schema of the copy. */
   readonly schema: number;
   readonly serial: number;
   readonly epoch: number;
@@ -69,8 +70,10 @@ export async function copyContents(
     throw badCopy(location, `it is damaged (${findings.map(({ message }) => message).join('; ')})`);
   return to.filling({ ...standing, coveredSince }, async (filling): Promise<CopyReport> => {
     const tables = await addAll(contents, filling);
-    await mustBeEqual(location, { standing, tables }, await filling.contents());
-    const { lineage, schema, serial, epoch } = standing;
+    const copy = await filling.contents();
+    await mustBeEqual(location, { standing, tables }, copy);
+    const { lineage, serial, epoch } = standing;
+    const { schema } = copy.standing;
     return { from: location, to: to.location, lineage, schema, serial, epoch, tables };
   });
 }

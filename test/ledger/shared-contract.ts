@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { boundPlatforms, changeBinding } from '../../src/ledger/binding.ts';
 import type { LedgerOperation } from '../../src/ledger/ledger.ts';
 import type { Lead, LeaseUnit, ReplicaReport, SharedLedger, SignalTopic } from '../../src/ledger/shared.ts';
 import { codeOf, intent, object, record, snapshot, transaction } from './fixtures.ts';
@@ -148,6 +149,30 @@ function transactions(both: Both): void {
       expect(await reader.objects({})).toHaveLength(1);
       expect(await codeOf(reader.commit(transaction([record('x')])))).toBe('ledger/read-only');
     }
+  });
+
+  test('remembers the platforms that two leaders bind at the same moment', async () => {
+    const { one, two } = both();
+    const units = [
+      ['east', await leadOf(one, 'platform:east')],
+      ['west', await leadOf(two, 'platform:west')],
+    ] as const;
+    await Promise.all(
+      units.map(([platform, { ledger }]) =>
+        changeBinding(ledger, {
+          platform,
+          actor: 'test',
+          atMs: 1,
+          next: () => ({
+            binding: { url: `https://${platform}.example.test/`, regions: new Map([['region-1', platform]]) },
+            event: 'platform.bound',
+            detail: {},
+          }),
+        }),
+      ),
+    );
+    const names = (await boundPlatforms(one.reader)).map(({ name }) => name);
+    expect(names.toSorted()).toEqual(['east', 'west']);
   });
 
   test('counts once what two leaders count at the same moment', async () => {

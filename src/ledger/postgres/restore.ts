@@ -94,6 +94,8 @@ async function replaceIn(
   const isReplaced = former !== undefined && former.serial > 0;
   if (isReplaced) await copyContents(await contentsIn(transaction, access), backupPlace(kept, random), 'damaged');
   for (const table of contentTables) await transaction.deleteFrom(table).execute();
+  // Commands without a result were given for the former state.
+  await transaction.deleteFrom('command').execute();
   await copyContents(contents, {
     location,
     filling: async (standing, fill) => {

@@ -7,6 +7,7 @@ export interface PostgresTables extends LedgerTables {
   readonly lease: LeaseTable;
   /** The heartbeat of each process, by its id. `shared-tables.ts` has the other columns, and the other tables. */
   readonly replica: { readonly holder: string };
+  readonly command: { readonly id: string };
 }
 
 /** A process may write what a lease covers, until another process takes the lease over. Times are of the database. */
