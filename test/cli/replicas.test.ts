@@ -1,12 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { real } from '../ledger/fixtures.ts';
 import { serve, TOKENS } from '../server/serving.ts';
-import { PostgresServer } from '../support/postgres.ts';
-import { trusting } from '../support/postgres-shared.ts';
+import { sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { collectingTerminal, type Run, runHere } from './running.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
@@ -73,21 +73,40 @@ test('without a server, the command needs a ledger in PostgreSQL', async () => {
   expect([away.code, away.err]).toEqual([5, expect.stringContaining('cannot be reached')]);
 });
 
-test('if no controller answers, the command reads the ledger', async () => {
-  const server = await PostgresServer.create();
-  onTestFinished(() => server.remove());
-  const ledger = ['--ledger', server.url('portolan')];
+test('if no controller answers, the command reads the ledger, and becomes no replica', async () => {
+  const url = await sharedUrl();
+  const ledger = ['--server', 'http://127.0.0.1:9', '--ledger', url];
   const missing = await runHere(['replicas', ...ledger]);
   expect([missing.code, missing.err]).toEqual([3, expect.stringContaining('ledger/missing')]);
-  const writer = await openPostgresLedger(trusting(server.url('portolan')), {
-    ...real,
-    actor: 'portolan apply by ann',
-  });
-  const run = await runHere(['replicas', '--server', 'http://127.0.0.1:9', ...ledger]);
-  expect(run.err).toMatch(
+  const shared = await openSharedLedger(trusting(url), { ...real, actor: 'portolan run on host-1', replica: 'host-1' });
+  onTestFinished(() => shared.close());
+  const report = { name: 'host-1', version: '0.1.0', address: 'http://host-1:7780', startedMs: NOON_MS, facts: null };
+  await shared.beat(report, false);
+  const [east] = await Promise.all((['platform:east', 'source:default'] as const).map((unit) => shared.lead(unit)));
+  await (await shared.lead('platform:west'))?.ledger.close();
+
+  const { code, out, err } = await runHere(['replicas', ...ledger], { clock });
+  expect(code, err).toBe(0);
+  expect(err).toMatch(
     /^note: The server at http:\/\/127\.0\.0\.1:9 cannot be reached: .* This is read from the ledger\.$/m,
   );
-  expect(run.err).toContain('note: portolan apply by ann has the whole ledger; no replica can lead until it ends.\n');
-  expect(run.out).toBe('No replica has given a sign in the last hour.\n\nNo platform and no source was led yet.\n');
-  await writer.close();
+  expect(out).toMatch(/^host-1 +0\.1\.0 +2h ago +0s ago +2 +active +http:\/\/host-1:7780$/m);
+  expect(out).toMatch(new RegExp(`^platform east +host-1 .* ${east?.ledger.epoch} +\\d+s$`, 'm'));
+  expect(out).toMatch(/^platform west +- .* \d+ +-$/m);
+  const group = JSON.parse((await runHere(['replicas', ...ledger, '-o', 'json'])).out) as ReplicaGroup;
+  expect(group.replicas).toMatchObject([{ name: 'host-1', isSelf: false, isDraining: false, leads: 2 }]);
+  expect(group.units.map(({ unit, leader }) => [unit, leader])).toEqual([
+    ['platform:east', 'host-1'],
+    ['platform:west', null],
+    ['source:default', 'host-1'],
+  ]);
+});
+
+test('a command that has the whole ledger is named', async () => {
+  const url = await sharedUrl();
+  const writer = await openPostgresLedger(trusting(url), { ...real, actor: 'portolan apply by ann' });
+  onTestFinished(() => writer.close());
+  const { out, err } = await runHere(['replicas', '--ledger', url]);
+  expect(err).toBe('note: portolan apply by ann has the whole ledger; no replica can lead until it ends.\n');
+  expect(out).toBe('No replica has given a sign in the last hour.\n\nNo platform and no source was led yet.\n');
 });

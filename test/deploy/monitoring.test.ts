@@ -65,6 +65,30 @@ test('Prometheus can read the alerts and the dashboard, and the daemon has every
     expect(() => namesIn(wrong), wrong).toThrow('not PromQL');
 });
 
+/** Names of the labels in an expression, of matchers and of groups. */
+function labelsIn(expression: string): readonly string[] {
+  const names: string[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ type, from, to }) => void (type.name === 'LabelName' && names.push(expression.slice(from, to))),
+  });
+  return names;
+}
+
+test('alerts and panels about leases use the labels that those series have', async () => {
+  const metrics = createMetrics({ clock: systemClock, concurrency: () => 8, version: '1', node: '24', process: false });
+  metrics.observer.units(['platform:east']);
+  metrics.observer.led({ unit: 'platform:east', from: 'expired', validUntilMs: () => 0 });
+  const { text } = await metrics.render();
+  const known = new Set(['instance', ...[...text.matchAll(/(\w+)="/g)].map(([, name]) => name)]);
+  const expressions = [
+    ...alerts.map(({ expr }) => expr as string),
+    ...dashboard.panels.flatMap(({ targets }: Part) => targets.map(({ expr }: Part) => asQueried(expr as string))),
+  ].filter((expression) => /portolan_(?:lease|fenced|database|shared)/.test(expression));
+  const labels = expressions.flatMap(labelsIn);
+  expect(new Set(labels)).toEqual(new Set(['unit', 'from', 'because', 'instance']));
+  for (const label of labels) expect(known).toContain(label);
+});
+
 test('every alert says what is wrong, and its runbook starts with commands that there are', async () => {
   expect(alerts.length).toBeGreaterThan(8);
   const commands = commandPaths().map((path) => path.join(' '));
