@@ -119,7 +119,8 @@ export function codeTexts(root: string): readonly CodeText[] {
   ];
   const found = [...uses].map(([name, places]): CodeText => {
     const [cause, remedy] = ERROR_NOTES[name] ?? composed.find(([one]) => one === name)?.[1] ?? read(places);
-    if (cause === '' || remedy === '') faults.push(`${name} has no cause or no remedy: add it to ERROR_NOTES`);
+    if (cause === '' || remedy === '')
+      faults.push(`${name} has no cause or no remedy: add it to .config/error-notes.yaml`);
     return { code: name, cause, remedy };
   });
   if (faults.length > 0) throw new Error(faults.join('\n'));

@@ -39,8 +39,8 @@ const EXCEPTIONS: readonly EnglishException[] = [
     text: "code: 'ledger/intent-settling',",
     reason: 'the code of an error, which programs read',
   },
-  { file: '.config/error-notes.ts', text: "'intent/settling': [", reason: 'the code of a hold' },
-  { file: '.config/error-notes.ts', text: "'ledger/intent-settling': [", reason: 'the code of an error' },
+  { file: '.config/error-notes.yaml', text: 'intent/settling:', reason: 'the code of a hold' },
+  { file: '.config/error-notes.yaml', text: 'ledger/intent-settling:', reason: 'the code of an error' },
   {
     file: 'src/reconcile/apply/world.ts',
     text: 'timingOf({ settle }: Settings)',
@@ -56,7 +56,7 @@ function texts(): ReadonlyMap<string, string> {
       .filter((entry) => entry.isFile() && (folder !== 'src' || /\.(?:tsx?|css|html|md|json)$/.test(entry.name)))
       .map((entry) => join(entry.parentPath, entry.name).slice(root.length).replaceAll('\\', '/')),
   );
-  const all = [...PAGES, ...paths, '.config/error-notes.ts'].map(
+  const all = [...PAGES, ...paths, '.config/error-notes.yaml'].map(
     (path) => [path, readFileSync(join(root, path), 'utf8')] as const,
   );
   // Generated pages consist of texts of src, which are checked there.
