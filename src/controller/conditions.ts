@@ -1,5 +1,6 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
+import { type Json, sameJson } from '../model/json.ts';
 import type { Hold, ScopePlan, Wait } from '../model/plan.ts';
 import type { Refusal } from '../model/plan-document.ts';
 import { POLICY_WARNING } from '../plan/guard.ts';
@@ -199,19 +200,23 @@ export function resourceStatuses(
   const { work, plan, drifts } = findings;
   const before = new Map(former.map((status) => [status.id, status]));
   const inSync = new Set(plan?.inSync);
+  let conditions: readonly Condition[] = [];
   return [...work.resources.values()].map((resource) => {
     const { id } = resource;
     const known = before.get(id);
+    const own = withSince(
+      { ...resourceConditions(resource, findings, inSync), Healthy: findings.health },
+      known?.conditions ?? [],
+      plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
+      nowMs,
+    );
+    // Most resources have the conditions of the one before. They share them, because a fleet has 60,000 resources.
+    if (!sameJson(own as readonly Json[], conditions as readonly Json[])) conditions = own;
     return {
       id,
       application: work.application.id,
       mode: modeOf(resource),
-      conditions: withSince(
-        { ...resourceConditions(resource, findings, inSync), Healthy: findings.health },
-        known?.conditions ?? [],
-        plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
-        nowMs,
-      ),
+      conditions,
       drift: plan === undefined ? (known?.drift ?? null) : (drifts.get(id) ?? null),
       holds: plan?.holds.filter((hold) => hold.resource === id) ?? known?.holds ?? [],
     };

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { LastChange } from '../model/fleet.ts';
@@ -83,15 +84,15 @@ export interface AppRecord {
   author: string | null;
   status: ApplicationStatus;
   kept: Kept;
-  /** Last observation of this process; null before the first. */
-  observed: Observed | null;
+  /** Last observation of this process as JSON, which takes half the memory; null before the first. */
+  observed: string | null;
   /** The plan that the last pass of this process ended with; null before the first. */
   plan: ScopePlan | null;
   /** Resources whose fields the platform did not show in the last pass. */
   hidden: ReadonlySet<ResourceId>;
   /** Why observation could not decide a request in doubt, by its intent, as the last pass found it. */
   doubts: ReadonlyMap<string, string>;
-  /** Status and `kept` in the ledger, without times. */
+  /** Digest of status and `kept` in the ledger, without times. */
   written: string;
   /** Up to when this process has counted `goneForMs`. */
   watchedMs: MonotonicMs | undefined;
@@ -108,6 +109,10 @@ export interface AppRecord {
   reached: { revision: string; milestones: Set<string> };
 }
 
+export function observedOf({ observed }: Pick<AppRecord, 'observed'>): Observed | null {
+  return observed === null ? null : (JSON.parse(observed) as Observed);
+}
+
 type Stored = Pick<AppRecord, 'status' | 'kept'>;
 
 /** Members that only say when or how often. A change of these alone is not written. */
@@ -120,9 +125,12 @@ const TIMES: ReadonlySet<string> = new Set([
   'lastAttemptedRevision',
 ]);
 
-/** Returns status and `kept` as text without times, to find out whether they changed. */
-export function withoutTimes({ status, kept }: Stored): string {
-  return JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value));
+/** Returns a digest of status and `kept` without times, to find out whether they changed. */
+export function digestWithoutTimes({ status, kept }: Stored): string {
+  return hash(
+    'sha256',
+    JSON.stringify({ status, kept }, (key, value: unknown) => (TIMES.has(key) ? undefined : value)),
+  );
 }
 
 /**
@@ -134,7 +142,7 @@ export async function saveRecord(
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
 ): Promise<void> {
-  const now = withoutTimes(record);
+  const now = digestWithoutTimes(record);
   if (now === record.written && lines.length === 0) return;
   const { status, kept } = record;
   const value = JSON.stringify({ status, kept } satisfies Stored);

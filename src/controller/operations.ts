@@ -11,7 +11,7 @@ import { decide } from './decide.ts';
 import type { ControllerApi, Standing, Within } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent } from './events.ts';
-import { historyRow, type AppRecord } from './ledger-records.ts';
+import { historyRow, observedOf, type AppRecord } from './ledger-records.ts';
 import { manualCommands } from './manual.ts';
 import { orphanCommands } from './orphan-commands.ts';
 import { adoptionCommands } from './adoption.ts';
@@ -39,7 +39,8 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     },
     async details(id) {
       const record = records.get(id);
-      return record && { ...shown(core, record), observed: record.observed, sources: sourcePositions(record) };
+      if (record === undefined) return undefined;
+      return { ...shown(core, record), observed: observedOf(record), sources: sourcePositions(record) };
     },
     resource: (id, resource) => resourceDetails(core, id, resource),
     standings: standingsOf(core),

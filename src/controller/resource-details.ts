@@ -8,7 +8,7 @@ import type { DifferenceActor, FieldValues, LastWrite, ResourceDetails } from '.
 import type { SourcePosition } from '../model/status.ts';
 import type { ManagedValue } from '../kinds/view.ts';
 import { type Core, known } from './core.ts';
-import type { AppRecord } from './ledger-records.ts';
+import { observedOf, type AppRecord } from './ledger-records.ts';
 import { doubtsOf } from './manual.ts';
 
 /** Rows of history in which the last write of each field is searched. */
@@ -30,7 +30,7 @@ export async function resourceDetails(
 ): Promise<ResourceDetails | undefined> {
   // A pass may replace members during the reading, also by those of another scope.
   const record = { ...known(core, id) };
-  const { status, observed, plan, revision } = record;
+  const { status, plan, revision } = record;
   const wanted = record.work.resources.get(resource);
   const objects = await objectsOf(core, record, resource);
   if (wanted === undefined && objects.length === 0) return undefined;
@@ -40,7 +40,7 @@ export async function resourceDetails(
     application: id,
     status: status.resources.find((one) => one.id === resource) ?? null,
     source: wanted === undefined ? null : positionOf(wanted, revision),
-    observedMs: observed?.atMs ?? null,
+    observedMs: observedOf(record)?.atMs ?? null,
     fields: await fieldsOf(core, record, resource, wanted, objects),
     pending: actions.map(({ id: action, summary, cause, effects }) => ({ id: action, summary, cause, effects })),
     doubts: (await doubtsOf(core, record)).filter((doubt) => doubt.resource === resource),

@@ -4,6 +4,7 @@ import { isLedgerLost } from '../ledger/errors.ts';
 import type { Lead } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
+import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -151,11 +152,12 @@ async function observe({ options: { clock, kinds, log } }: Core, record: AppReco
     const { lines } = await shownLines(seen, kinds, 'known');
     const unnamed = lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests');
     const left = new Set(unnamed.slice(UNNAMED_LINES_MAX));
-    record.observed = {
+    const observed: Observed = {
       atMs: clock.now() - (clock.monotonic() - seen.observedAtMs),
       lines: lines.filter((line) => !left.has(line)),
       ...(left.size === 0 ? {} : { unnamedLeftOut: left.size }),
     };
+    record.observed = JSON.stringify(observed);
   } catch (error) {
     // A bug in a view must not stop the passes of an application.
     const fields = { application: record.id, error: String(error) };
