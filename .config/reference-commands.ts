@@ -6,7 +6,13 @@ import { runProgram } from '../src/cli/program.ts';
 import type { Output } from '../src/cli/terminal/terminal.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { systemRandom } from '../src/runtime/random.ts';
-import { GENERATED, type Page, prose, table } from './markdown.ts';
+
+const HEAD = `<!-- Generated from --help of each command by npm run reference. Do not edit. -->
+
+# Commands
+
+The output of \`--help\` of every command: usage, options with their environment variables, and examples.
+`;
 
 /** Lines of code blocks, as wide as a page shows them. */
 const COLUMNS = 100;
@@ -18,31 +24,23 @@ interface CommandHelp {
   readonly summary: string;
 }
 
-const FOLDER = 'docs/reference/commands';
-
-/** Returns a page for each command, and one that lists them in the order in which the program does. */
-export async function commandPages(root: string): Promise<readonly Page[]> {
+/** One page about all commands, in the order in which the program lists them. */
+export async function commandsPage(root: string): Promise<string> {
   const top = await helpOf([], root);
   const commands = await helpBelow([], top, root);
   if (commands.length === 0) throw new Error(`no commands can be read from: ${top}`);
-  const list = table(
-    ['command', 'what it does'],
-    commands.map(({ words, summary }) => [`[\`portolan ${words.join(' ')}\`](${words.join('-')}.md)`, summary]),
-  );
-  const index = `${GENERATED}
-# Commands
-
-One page for each command: its \`--help\`, with options, environment variables and examples.
-
-${list}
-${block(withoutList(top))}`;
+  const contents = commands.map(({ words, summary }) => {
+    const name = `portolan ${words.join(' ')}`;
+    return `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${summary} |`;
+  });
+  const sections = commands.map(({ words, text }) => `## portolan ${words.join(' ')}\n\n${block(text)}`);
   return [
-    { file: `${FOLDER}/README.md`, text: index },
-    ...commands.map(({ words, text, summary }) => ({
-      file: `${FOLDER}/${words.join('-')}.md`,
-      text: `${GENERATED}\n# portolan ${words.join(' ')}\n\n${prose(summary)} ([all commands](README.md))\n\n${block(text)}`,
-    })),
-  ];
+    HEAD,
+    '| command | what it does |\n|---|---|',
+    ...contents,
+    '',
+    `${block(withoutList(top))}\n${sections.join('\n')}`,
+  ].join('\n');
 }
 
 /** The page has a list of its own. */

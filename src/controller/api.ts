@@ -227,6 +227,11 @@ export type PlannedManifests =
   | { readonly type: 'invalid'; readonly problems: readonly Problem[] };
 
 export interface EventStream {
+  /**
+   * Names the order of the events: a sequence counts only in the order that it is from. Absent: each process has its own. Replicas
+   * share one, so that a reader can resume at another replica.
+   */
+  readonly origin?: string;
   /** Sequence of the newest event; 0 before the first. */
   readonly newest: number;
   /**
@@ -239,9 +244,13 @@ export interface EventStream {
   ): { readonly events: readonly ControllerEvent[]; readonly isComplete: boolean; readonly through: number };
   /**
    * Calls `listener` with every later event. It must not throw or wait.
+   * @param of `own`: only events that this process published, before they have a sequence, so that of several replicas only one
+   * reports an event. Default: all.
    * @returns a function that ends the subscription.
    */
-  subscribe(listener: (event: ControllerEvent) => void): () => void;
+  subscribe(listener: (event: ControllerEvent) => void, of?: 'all' | 'own'): () => void;
+  /** Reads the events of other replicas, if there are any. Does not fail. */
+  refresh?(): Promise<void>;
 }
 
 /** Returns the error for an application that the accepted source does not have, or that the caller may not see. */

@@ -18,7 +18,9 @@ import { saveRecord, type AppRecord } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
+import type { Forwarded } from './replicas/forwarded-api.ts';
 import { platformUnit, soleLeadership } from './replicas/leadership.ts';
+import { openSharing } from './replicas/sharing.ts';
 import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
 import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
@@ -39,16 +41,14 @@ const RETRY_MS = 5_000;
 /** Creates what passes, the intake and the API share. */
 function createCore(
   options: ControllerOptions,
-  hooks: Pick<Core, 'stop' | 'lose' | 'retrySource' | 'refreshOrphans' | 'track'>,
+  hooks: Pick<Core, 'stop' | 'lose' | 'retrySource' | 'refreshOrphans' | 'track' | 'events'>,
 ): Core {
   const { kinds, clock, ledger, source, actor, log, leadership = soleLeadership(ledger) } = options;
   const sourceLedger = { ledger, clock, source, actor };
   const slots = createSlots(() => base.configuration.settings.controller.concurrency);
-  const events = createEventLog(options);
-  logEvents(events, log);
+  logEvents(hooks.events, log);
   const base: Omit<Core, 'gates' | 'intake'> = {
     options,
-    events,
     sourceLedger,
     leadership,
     unitWork: new UnitWork(),
@@ -87,6 +87,8 @@ export class Controller {
   readonly #options: ControllerOptions;
   readonly #core: Core;
   readonly #stop = new AbortController();
+  /** undefined: no other process shares the ledger. */
+  readonly #forwarded: Forwarded | undefined;
   /** Passes in progress. */
   readonly #passes = new Set<Promise<unknown>>();
   /** Runs changes of the source and of the configuration one after another. */
@@ -103,7 +105,9 @@ export class Controller {
     this.lost = lost.promise;
     this.#options = options;
     const retrySource = () => void this.#runInTurn(() => this.#retrySource());
+    const sharing = openSharing(options);
     this.#core = createCore(options, {
+      events: sharing?.events ?? createEventLog(options),
       stop: this.#stop.signal,
       // Where several processes share the ledger, the leadership ends the lead that was lost.
       lose: (error) => {
@@ -114,7 +118,9 @@ export class Controller {
       // The caller reports its failure.
       track: (work) => void this.#track(work).catch(() => {}),
     });
-    this.api = createApi(this.#core, options.clock.now());
+    const local = createApi(this.#core, options.clock.now());
+    this.#forwarded = sharing?.forward(this.#core, local);
+    this.api = this.#forwarded?.api ?? local;
   }
 
   start(): void {
@@ -125,6 +131,7 @@ export class Controller {
       await this.#letEventLoopTurn();
       await this.#track(workOn(this.#core, id, because));
     });
+    this.#forwarded?.start();
     feed.start((state) => this.#takeState(state));
     this.#saveTimes().catch((error: unknown) => {
       if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
@@ -157,6 +164,11 @@ export class Controller {
         `the work in progress did not end within ${drainMs / 1000} s; the next start resolves it by observation`,
       );
     return isWhole;
+  }
+
+  /** Ends what this process shares with its replicas, after `drain` and before the ledger is closed. */
+  async close(): Promise<void> {
+    await this.#forwarded?.close();
   }
 
   /** Replaces the configuration. Resolves when no pass uses the former configuration. */

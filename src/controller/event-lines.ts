@@ -14,7 +14,7 @@ export function logEvents(events: EventStream, log: Log): void {
   const isNews = createNews();
   events.subscribe((event) => {
     if (isNews(event)) log[LEVELS[event.severity]](...lineOf(event));
-  });
+  }, 'own');
 }
 
 /** Logs the problems that an earlier process reported and that still exist: their events are not published again. */

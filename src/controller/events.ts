@@ -1,6 +1,5 @@
 import type { JsonObject } from '../model/json.ts';
-import type { EventType } from '../model/event-types.ts';
-import type { ControllerEvent } from '../model/status.ts';
+import type { ControllerEvent, EventType } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';
@@ -38,12 +37,32 @@ export interface EventLog extends EventStream {
 }
 
 /** Events kept for later readers. The history in the ledger keeps the important ones longer. */
-const KEPT_DEFAULT = 5000;
+export const EVENTS_KEPT = 5000;
+
+/** Returns the event of a draft. @param count the number of the event in this process, which makes its id unique. */
+export function eventOf(
+  draft: EventDraft,
+  facts: Pick<ControllerEvent, 'sequence' | 'atMs'> & { readonly processId: string; readonly count: number },
+): ControllerEvent {
+  const { atMs, processId, count, sequence } = facts;
+  return {
+    sequence,
+    id: `${atMs.toString(36)}-${processId}-${count}`,
+    atMs,
+    application: null,
+    scope: null,
+    resource: null,
+    revision: null,
+    labels: {},
+    detail: null,
+    ...draft,
+  };
+}
 
 /** Creates the events of this process: the newest of them, and their subscribers. */
 export function createEventLog(
   { clock, random }: { readonly clock: Clock; readonly random: Random },
-  kept = KEPT_DEFAULT,
+  kept = EVENTS_KEPT,
 ): EventLog {
   const processId = random.hex(4);
   const listeners = new Set<(event: ControllerEvent) => void>();
@@ -56,19 +75,7 @@ export function createEventLog(
     },
     publish(draft) {
       newest += 1;
-      const atMs = clock.now();
-      const event: ControllerEvent = {
-        sequence: newest,
-        id: `${atMs.toString(36)}-${processId}-${newest}`,
-        atMs,
-        application: null,
-        scope: null,
-        resource: null,
-        revision: null,
-        labels: {},
-        detail: null,
-        ...draft,
-      };
+      const event = eventOf(draft, { atMs: clock.now(), processId, count: newest, sequence: newest });
       ring[newest % kept] = event;
       for (const listener of listeners) listener(event);
       return event;

@@ -16,6 +16,7 @@ import type { Commits } from './commits.ts';
 import type { EventLog } from './events.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { WorkQueue } from './queue.ts';
+import type { Replicas } from './replicas/group.ts';
 import type { Leadership } from './replicas/leadership.ts';
 import type { UnitWork } from './replicas/unit-work.ts';
 
@@ -39,6 +40,8 @@ export interface ControllerOptions {
   readonly ledger: Ledger;
   /** Absent: this process alone writes the ledger. */
   readonly leadership?: Leadership | undefined;
+  /** The processes that share the ledger. Absent: there are none. */
+  readonly replicas?: Replicas | undefined;
   readonly feed: SourceFeed;
   /** Reads and parses the source. Closed with the feed. */
   readonly workbench: Workbench;

@@ -15,6 +15,7 @@ import {
   NOTHING_SPENT,
   type Refusal,
   type Succession,
+  type Toll,
   tollOf,
 } from '../plan/guard.ts';
 import type { Prepared, Seen } from './work.ts';
@@ -87,9 +88,18 @@ export function guardRun(
   owned: readonly OwnedObject[],
   limits: GuardLimits,
 ): readonly Refusal[] {
+  return guardTollOfRun(tollOfRun(prepared), owned.length, limits);
+}
+
+/** Returns what the applications of a run together would change and remove. */
+export function tollOfRun(prepared: readonly Prepared[]): Toll {
   const going = prepared.filter(({ refusals }) => refusals.length === 0);
-  const toll = tollOf(going.map(({ plan, ours }) => ({ ...plan, ours })));
-  return guardToll(toll, { of: 'this run', owned: owned.length, spent: NOTHING_SPENT }, limits);
+  return tollOf(going.map(({ plan, ours }) => ({ ...plan, ours })));
+}
+
+/** @param owned objects on record. */
+export function guardTollOfRun(toll: Toll, owned: number, limits: GuardLimits): readonly Refusal[] {
+  return guardToll(toll, { of: 'this run', owned, spent: NOTHING_SPENT }, limits);
 }
 
 /** Removals of all applications that are not refused. */

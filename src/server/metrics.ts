@@ -71,7 +71,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
     deliveries: deliveryMetrics(series),
     attach(next) {
       api = next;
-      return next.events.subscribe(({ type, severity }: ControllerEvent) => events.inc({ type, severity }));
+      return next.events.subscribe(({ type, severity }: ControllerEvent) => events.inc({ type, severity }), 'own');
     },
     render: async (run = async (piece) => piece()) => {
       await run(() => void (view = api && leases.view(api)));

@@ -182,27 +182,33 @@ function badCursor(): RequestProblem {
 }
 
 /**
- * Returns the position of a reader in the events. Each process starts its sequence at 0, so the position contains the start time
- * of the process: after a restart, a reader cannot resume among the wrong events.
+ * Returns the position of a reader in the events. A process without replicas starts its sequence at 0, so the position contains the
+ * start time of the process: after a restart, a reader cannot resume among the wrong events.
  */
 export function positionAt(api: ControllerApi, sequence: number): string {
-  return `${api.startedMs}-${sequence}`;
+  return `${originOf(api)}-${sequence}`;
+}
+
+function originOf({ events, startedMs }: ControllerApi): string {
+  return events.origin ?? String(startedMs);
 }
 
 /**
- * Returns the sequence number in a position, and whether this process gave it out. If not, events may be missing.
+ * Returns the sequence number in a position, and whether this process, or a replica of it, gave it out. If not, events may be missing.
  * @throws RequestProblem when the text is not a position.
  */
 export function sequenceAt(
   api: ControllerApi,
   position: string,
 ): { readonly sequence: number; readonly isOfThisProcess: boolean } {
-  const [, started, sequence] = /^([0-9]{1,16})-([0-9]{1,15})$/.exec(position) ?? [];
-  if (started === undefined || sequence === undefined)
+  const [, origin, sequence] = /^([0-9a-z]{1,40})-([0-9]{1,15})$/.exec(position) ?? [];
+  if (origin === undefined || sequence === undefined)
     throw refusal(400, 'server/bad-position', {
       detail: 'Last-Event-ID (or after) is not a position of this server.',
       remedy: 'Pass the id of the last event unchanged, or leave it out to start with new events.',
     });
-  if (Number(started) !== api.startedMs) return { sequence: 0, isOfThisProcess: false };
+  // A replica gives out only what the database has, so a sequence beyond that is of a database that was restored since.
+  const isUnknown = api.events.origin !== undefined && !api.events.since(Number(sequence), 1).isComplete;
+  if (origin !== originOf(api) || isUnknown) return { sequence: 0, isOfThisProcess: false };
   return { sequence: Math.min(Number(sequence), api.events.newest), isOfThisProcess: true };
 }

@@ -311,10 +311,12 @@ function scopedEvents(
       }
       return { events: found, isComplete, through };
     },
-    subscribe: (listener) =>
+    subscribe: (listener, of) =>
       events.subscribe((event) => {
         const seen = shown(event);
         if (seen !== undefined) listener(seen);
-      }),
+      }, of),
+    ...(events.origin === undefined ? {} : { origin: events.origin }),
+    ...(events.refresh === undefined ? {} : { refresh: async () => events.refresh?.() }),
   };
 }

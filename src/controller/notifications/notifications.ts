@@ -63,7 +63,7 @@ export function startNotifications(options: NotificationsOptions) {
           // Redacted only on demand: most events have no receiver, and the controller waits for this call.
           const redactedEvent = (): ControllerEvent => (safe ??= redacted(event, redact));
           for (const receiver of receivers) receiver.receive(event, redactedEvent);
-        });
+        }, 'own');
   return {
     /** Ends the subscription, sends what waits within `graceMs`, and drops the rest. */
     async close(graceMs: number): Promise<void> {

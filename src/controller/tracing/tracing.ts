@@ -75,7 +75,7 @@ export function startTracing(options: TracingOptions) {
     observer: maker satisfies Partial<ControllerObserver>,
     /** Turns the controller's later events into spans too. @returns a function that stops it. */
     attach: (api: Pick<ControllerApi, 'events'>): (() => void) =>
-      api.events.subscribe((event) => maker.hear(redacted(event, redact))),
+      api.events.subscribe((event) => maker.hear(redacted(event, redact)), 'own'),
     /** Sends what waits within `graceMs`, and drops the rest. */
     async close(graceMs: number): Promise<void> {
       await delivery.close(graceMs);

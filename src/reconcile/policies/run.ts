@@ -4,7 +4,15 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { DesiredState } from '../../model/resource.ts';
 import { type BudgetLimits, expensesOf } from '../../plan/budget.ts';
 import type { GuardLimits, Refusal, Succession } from '../../plan/guard.ts';
-import { guardRemovals, guardRun, guardSource, removalsOf, type SourceFacts } from '../guards.ts';
+import {
+  guardRemovals,
+  guardRun,
+  guardSource,
+  guardTollOfRun,
+  removalsOf,
+  type SourceFacts,
+  tollOfRun,
+} from '../guards.ts';
 import type { RemovalBudget } from '../removal-budget.ts';
 import type { Prepared } from '../work.ts';
 
@@ -68,6 +76,31 @@ export function ofCommand(source: SourceOfRun, limits: GuardLimits, budget?: Bud
       ...(budget === undefined ? [] : await guardBudgets(prepared, budget)),
     ];
   };
+}
+
+/** Objects that a part of a run would change and remove, for guards over the whole. */
+export interface PartOfRun {
+  readonly changed: readonly string[];
+  readonly healed: readonly string[];
+  readonly removed: readonly string[];
+}
+
+export function partOfRun(prepared: readonly Prepared[]): PartOfRun {
+  const { changed, healed, removed } = tollOfRun(prepared);
+  return { changed: [...changed], healed: [...healed], removed: [...removed] };
+}
+
+/** Returns what the guards of a command say to a run whose parts were planned in several processes. @param owned objects on record. */
+export function refusalsOfParts(
+  parts: readonly PartOfRun[],
+  source: Pick<SourceFacts, 'source' | 'resources' | 'isEmptyAllowed'>,
+  owned: number,
+  limits: GuardLimits,
+): readonly Refusal[] {
+  const all = (of: keyof PartOfRun): ReadonlySet<string> => new Set(parts.flatMap((part) => part[of]));
+  const toll = { changed: all('changed'), healed: all('healed'), removed: all('removed') };
+  const facts = { ...source, largest: undefined, succession: undefined };
+  return [...guardTollOfRun(toll, owned, limits), ...guardSource(facts, owned)];
 }
 
 /** The policy without a ledger: the former size of a source is unknown. */

@@ -48,7 +48,8 @@ export const eventRoutes = routesOf({
         }),
       },
     },
-    handle: ({ query }, { api }) => {
+    handle: async ({ query }, { api }) => {
+      await api.events.refresh?.();
       const { limit, cursor, ...filter } = query as ListQuery & EventFilter;
       const before = numberOfCursor('events', cursor) ?? ALL;
       const wants = eventFilter(filter);
@@ -76,7 +77,8 @@ export const eventRoutes = routesOf({
     answers: {
       200: { description: 'The stream. The data of each event is an Event.', contentType: 'text/event-stream' },
     },
-    handle: ({ query, headers, by }, { api, streams }) => {
+    handle: async ({ query, headers, by }, { api, streams }) => {
+      await api.events.refresh?.();
       const { after, ...filter } = query as EventFilter & { readonly after?: string };
       const last = headers['last-event-id'];
       const position = typeof last === 'string' ? last : after;

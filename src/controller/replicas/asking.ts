@@ -1,0 +1,104 @@
+import type { LeaseUnit } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { ScopeKey } from '../../model/ids.ts';
+import type { Json } from '../../model/json.ts';
+import { formatDuration } from '../../model/duration.ts';
+import type { Commands } from './commands.ts';
+import type { Replicas } from './group.ts';
+import type { DatabaseContact } from './shared-events.ts';
+
+/** A question or an order to the leader of a unit. */
+export interface Question {
+  readonly unit: LeaseUnit;
+  readonly method: string;
+  readonly args: readonly unknown[];
+  /** The scope of the application, by which its user was permitted; undefined: the method is about no application. */
+  readonly scope?: ScopeKey | null | undefined;
+  readonly by: string;
+  /** It changes nothing. */
+  readonly isRead: boolean;
+  readonly patienceMs: number;
+  readonly signal: AbortSignal;
+}
+
+interface Around {
+  readonly commands: Pick<Commands, 'add' | 'resultOf'>;
+  readonly replicas: Pick<Replicas, 'leaderOf'>;
+  readonly contact: () => DatabaseContact;
+}
+
+export type Asking = ReturnType<typeof createAsking>;
+
+/** Returns how a replica asks the leader of a unit. */
+export function createAsking({ commands, replicas, contact }: Around) {
+  /**
+   * Records an order. The leader carries it out later.
+   * @returns its id. @throws PortolanError `controller/database-away`, and those of the ledger. Nothing was recorded then.
+   */
+  const order = async ({ unit, method, args, scope, by }: Omit<Question, 'isRead' | 'patienceMs' | 'signal'>) => {
+    const { isReachable, ageMs } = contact();
+    if (!isReachable) throw databaseAway(ageMs);
+    const ordered = { args: args as readonly Json[], ...(scope === undefined ? {} : { scope }) };
+    return commands.add({ unit, method, args: ordered, by });
+  };
+  return {
+    order,
+    /**
+     * Asks the leader, and waits for its answer.
+     * @throws PortolanError as `order`; what the leader refuses; `controller/leader-silent` for a read, and
+     * `controller/command-pending` for a command, which will still be carried out.
+     */
+    ask: async (question: Question): Promise<unknown> => {
+      const { unit, patienceMs, signal, isRead } = question;
+      const id = await order(question);
+      const answer = await commands.resultOf(id, patienceMs, signal);
+      if (answer !== undefined) return answer.value;
+      const leader = await replicas.leaderOf(unit);
+      throw isRead ? silent(unit, leader, patienceMs) : pending(unit, leader, { id, patienceMs });
+    },
+  };
+}
+
+function nameOf(unit: LeaseUnit): string {
+  const [type, name] = [unit.slice(0, unit.indexOf(':')), unit.slice(unit.indexOf(':') + 1)];
+  return type === 'platform' ? `Platform/${name}` : `the source ${name}`;
+}
+
+function reasonOf(unit: LeaseUnit, leader: string | undefined, patienceMs: number): string {
+  return leader === undefined
+    ? `No controller leads ${nameOf(unit)} at this moment.`
+    : `The controller ${leader}, which leads ${nameOf(unit)}, did not answer within ${formatDuration(patienceMs)}.`;
+}
+
+function silent(unit: LeaseUnit, leader: string | undefined, patienceMs: number): PortolanError {
+  return new PortolanError({
+    code: 'controller/leader-silent',
+    disposition: 'retry',
+    message: `${reasonOf(unit, leader, patienceMs)} Nothing was changed.`,
+    remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
+  });
+}
+
+function pending(
+  unit: LeaseUnit,
+  leader: string | undefined,
+  { id, patienceMs }: { readonly id: string; readonly patienceMs: number },
+): PortolanError {
+  return new PortolanError({
+    code: 'controller/command-pending',
+    disposition: 'retry',
+    message: `${reasonOf(unit, leader, patienceMs)} The command ${id} is recorded, and the next leader carries it out or refuses it.`,
+    remedy:
+      'Do not repeat it: portolan events and portolan history show when it was carried out, or why it was refused.',
+  });
+}
+
+/** Returns the error for a command that cannot be recorded. */
+export function databaseAway(ageMs: number): PortolanError {
+  return new PortolanError({
+    code: 'controller/database-away',
+    disposition: 'retry',
+    message: `The database of the ledger has not answered for ${formatDuration(ageMs)}. Nothing was done.`,
+    remedy: 'Retry when the database answers. Until then, this controller shows the last state that it read.',
+  });
+}

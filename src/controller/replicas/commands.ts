@@ -1,0 +1,286 @@
+import PQueue from 'p-queue';
+import type { Command, Lead, LeaseUnit, NewCommand, SharedLedger } from '../../ledger/shared.ts';
+import { errorFacts, PortolanError, type ReportedError } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { LeadChange, Leadership } from './leadership.ts';
+import { pause } from './pause.ts';
+
+/** A signal may be lost, and none arrives behind a pooler. */
+const LOOK_EVERY_MS = 2_000;
+/** The same for a caller who waits. */
+const ASK_EVERY_MS = 300;
+/** Time between attempts to record a result. */
+const FINISH_AGAIN_MS = 500;
+/** Attempts to record a result while the unit is handed over. The next leader carries the command out again. */
+const LEAVING_ATTEMPTS = 3;
+/** Reads of other replicas that this one answers at the same time. */
+const READS_MAX = 4;
+/** Finished commands that are remembered: a list that was read before the end of one may still have it. */
+const FINISHED_MAX = 1_000;
+
+export interface CommandParts {
+  readonly shared: Pick<SharedLedger, 'commands' | 'onSignal'>;
+  readonly leadership: Pick<Leadership, 'of' | 'held' | 'onChange'>;
+  /** Returns the units that may be led. */
+  readonly units: () => readonly LeaseUnit[];
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Carries a command out that this replica may carry out. */
+  carryOut(command: Command, signal: AbortSignal): Promise<Json | undefined>;
+  /** Returns what the command is about: those about the same thing run one after another. undefined: it only reads. */
+  orderOf(command: Command): string | undefined;
+  /** Called when a command was refused. */
+  refused(command: Command, error: PortolanError): void;
+}
+
+type Result = { readonly value?: Json } | { readonly error: ReportedError };
+
+/** Thrown into work that a replica leaves to the next leader. */
+const LEAVING = new Error('another replica carries it out');
+
+/**
+ * Holds the orders of replicas to the leaders of units, through the database. A command is durable before its user waits for it.
+ * Each leader carries out the commands of its unit that have no result, also those of a former leader. A command that was carried
+ * out without its result being recorded is carried out once more: the digest or the state that it names refuses that, or it
+ * changes nothing.
+ */
+export class Commands {
+  readonly #parts: CommandParts;
+  readonly #stop = new AbortController();
+  readonly #reads = new PQueue({ concurrency: READS_MAX });
+  /** The last task about each thing. */
+  readonly #orders = new Map<string, Promise<unknown>>();
+  /** Commands under way, by unit, with what makes them leave. */
+  readonly #running = new Map<LeaseUnit, { readonly leaving: AbortController; readonly tasks: Set<Promise<void>> }>();
+  readonly #taken = new Set<string>();
+  readonly #finished = new Set<string>();
+  readonly #waiting = new Set<() => void>();
+  #looking: Promise<void> | undefined;
+  #isLookDue = false;
+  #end: () => Promise<void> = async () => {};
+
+  constructor(parts: CommandParts) {
+    this.#parts = parts;
+  }
+
+  start(): void {
+    const { shared, leadership } = this.#parts;
+    const unlisten = shared.onSignal((topic) => {
+      if (topic !== 'command') return;
+      for (const wake of this.#waiting) wake();
+      void this.#look();
+    });
+    const unsubscribe = leadership.onChange((change) => this.#leadChanged(change));
+    const polling = this.#poll();
+    this.#end = async () => {
+      unlisten();
+      unsubscribe();
+      await polling;
+    };
+  }
+
+  /** Carries nothing more out. The next leader finds the commands that were not finished. */
+  async close(): Promise<void> {
+    this.#stop.abort(LEAVING);
+    await Promise.all([...this.#running.keys()].map((unit) => this.#leave(unit)));
+    await this.#end();
+  }
+
+  /** Records a command. @returns its id; it is durable then. @throws PortolanError of the ledger: nothing was recorded. */
+  add(command: NewCommand): Promise<string> {
+    return this.#parts.shared.commands.add(command);
+  }
+
+  /**
+   * Waits for the result of a command.
+   * @returns undefined when there was none within the time.
+   * @throws PortolanError the refusal of the leader; the reason of the signal.
+   */
+  async resultOf(id: string, waitMs: number, signal: AbortSignal): Promise<{ readonly value?: Json } | undefined> {
+    const { clock } = this.#parts;
+    const untilMs = clock.monotonic() + waitMs;
+    for (;;) {
+      // Listens before it reads, so that it misses no signal.
+      const bell = this.#bell(signal);
+      const found = await this.#readResult(id);
+      if (found !== undefined) {
+        bell.silence();
+        if ('error' in found) throw new PortolanError(found.error);
+        return found;
+      }
+      signal.throwIfAborted();
+      const leftMs = untilMs - clock.monotonic();
+      if (leftMs <= 0) {
+        bell.silence();
+        return undefined;
+      }
+      await bell.ring(Math.min(leftMs, ASK_EVERY_MS));
+      signal.throwIfAborted();
+    }
+  }
+
+  /** Runs a task about a thing after the tasks and commands about it before. */
+  async inOrder<Answer>(thing: string, task: () => Promise<Answer>): Promise<Answer> {
+    const before = this.#orders.get(thing) ?? Promise.resolve();
+    const turn = before.then(task);
+    const ended = turn.then(
+      () => {},
+      () => {},
+    );
+    this.#orders.set(thing, ended);
+    void ended.then(() => {
+      if (this.#orders.get(thing) === ended) this.#orders.delete(thing);
+    });
+    return turn;
+  }
+
+  async #readResult(id: string): Promise<Result | undefined> {
+    try {
+      return (await this.#parts.shared.commands.result(id)) as Result | undefined;
+    } catch (error) {
+      // The database is out of reach for a moment; the command is durable.
+      if (error instanceof PortolanError) return undefined;
+      throw error;
+    }
+  }
+
+  #bell(signal: AbortSignal) {
+    const rung = Promise.withResolvers<void>();
+    const wake = (): void => rung.resolve();
+    this.#waiting.add(wake);
+    signal.addEventListener('abort', wake, { once: true });
+    const silence = (): void => {
+      this.#waiting.delete(wake);
+      signal.removeEventListener('abort', wake);
+    };
+    return {
+      silence,
+      ring: async (waitMs: number): Promise<void> => {
+        const enough = new AbortController();
+        await Promise.race([rung.promise, pause(this.#parts.clock, waitMs, enough.signal)]);
+        enough.abort();
+        silence();
+      },
+    };
+  }
+
+  async #poll(): Promise<void> {
+    const { signal } = this.#stop;
+    while (!signal.aborted) {
+      await this.#look();
+      await pause(this.#parts.clock, LOOK_EVERY_MS, signal);
+    }
+  }
+
+  /** Reads the commands of the units that this replica leads. */
+  #look(): Promise<void> {
+    this.#isLookDue = true;
+    this.#looking ??= (async () => {
+      while (this.#isLookDue && !this.#stop.signal.aborted) {
+        this.#isLookDue = false;
+        await Promise.all(this.#parts.units().map((unit) => this.#lookAt(unit)));
+      }
+    })().finally(() => {
+      this.#looking = undefined;
+    });
+    return this.#looking;
+  }
+
+  async #lookAt(unit: LeaseUnit): Promise<void> {
+    const { leadership, shared } = this.#parts;
+    if (leadership.of(unit) === undefined) return;
+    try {
+      const open = await shared.commands.open(unit);
+      const lead = leadership.of(unit);
+      if (lead !== undefined) for (const command of open) this.#take(lead, command);
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+    }
+  }
+
+  #take(lead: Lead, command: Command): void {
+    const { id, unit } = command;
+    if (this.#taken.has(id) || this.#finished.has(id) || this.#stop.signal.aborted) return;
+    this.#taken.add(id);
+    const running = this.#running.get(unit) ?? { leaving: new AbortController(), tasks: new Set() };
+    this.#running.set(unit, running);
+    const work = (): Promise<void> => this.#work(lead, command, running.leaving.signal);
+    const thing = this.#parts.orderOf(command);
+    const task: Promise<void> = (thing === undefined ? this.#reads.add(work) : this.inOrder(thing, work)).finally(
+      () => {
+        this.#taken.delete(id);
+        running.tasks.delete(task);
+      },
+    );
+    running.tasks.add(task);
+  }
+
+  async #work(lead: Lead, command: Command, leaving: AbortSignal): Promise<void> {
+    const signal = AbortSignal.any([leaving, lead.over]);
+    if (signal.aborted) return;
+    const { carryOut, refused, log } = this.#parts;
+    let result: Result;
+    try {
+      const value = await carryOut(command, signal);
+      result = value === undefined ? {} : { value };
+    } catch (error) {
+      // The next leader carries it out.
+      if (signal.aborted || isNotLeader(error)) return;
+      if (error instanceof PortolanError) {
+        refused(command, error);
+        result = { error: errorFacts(error) };
+      } else {
+        const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        log.error(`a bug in Portolan: ${stack}`, { method: command.method, unit: command.unit });
+        result = { error: failedByBug(command) };
+      }
+    }
+    await this.#finish(lead, command.id, result, leaving);
+  }
+
+  /** Records the result, as long as this replica leads the unit. One that leaves does not wait long for the database. */
+  async #finish(lead: Lead, id: string, result: Result, leaving: AbortSignal): Promise<void> {
+    for (let left = LEAVING_ATTEMPTS; !lead.over.aborted && left > 0; left -= leaving.aborted ? 1 : 0) {
+      try {
+        await this.#parts.shared.commands.finish(lead, id, result as Json);
+        this.#finished.add(id);
+        const [oldest] = this.#finished;
+        if (this.#finished.size > FINISHED_MAX && oldest !== undefined) this.#finished.delete(oldest);
+        return;
+      } catch (error) {
+        if (!(error instanceof PortolanError)) throw error;
+        if (isNotLeader(error)) return;
+        await pause(this.#parts.clock, FINISH_AGAIN_MS, lead.over);
+      }
+    }
+  }
+
+  async #leadChanged({ type, lead: { unit } }: LeadChange): Promise<void> {
+    if (type === 'leading') void this.#look();
+    if (type === 'leaving' || type === 'ended') await this.#leave(unit);
+  }
+
+  /** Ends the commands of a unit. Those that have not begun are left; those that have are finished. */
+  async #leave(unit: LeaseUnit): Promise<void> {
+    const running = this.#running.get(unit);
+    if (running === undefined) return;
+    this.#running.delete(unit);
+    running.leaving.abort(LEAVING);
+    await Promise.allSettled(running.tasks);
+  }
+}
+
+function isNotLeader(error: unknown): boolean {
+  return error instanceof PortolanError && (error.code === 'ledger/fenced' || error.code === 'controller/not-leader');
+}
+
+function failedByBug({ method, id }: Command): ReportedError {
+  return {
+    code: 'controller/command-failed',
+    disposition: 'give-up',
+    message: `The command ${id} (${method}) failed because of a bug in the controller that carried it out.`,
+    remedy: 'Report the bug with the lines that the leader logged. portolan replicas shows the leaders.',
+  };
+}

@@ -1,0 +1,310 @@
+import type { Command } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { ResourceId } from '../../model/ids.ts';
+import type { ControllerStatus } from '../../model/status.ts';
+import type { FoundCommit } from '../../source/feed.ts';
+import type { Descent } from '../../source/revision.ts';
+import type { ControllerApi, Dependencies } from '../api.ts';
+import { type Core, known } from '../core.ts';
+import { draftProblem } from '../events.ts';
+import { createAsking } from './asking.ts';
+import { Commands } from './commands.ts';
+import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
+import {
+  carryOut,
+  type LeaderMethods,
+  METHODS,
+  type MethodName,
+  orderedArgs,
+  scopeSeen,
+  thingOf,
+  unitOf,
+} from './forwarded-methods.ts';
+import type { Replicas } from './group.ts';
+import { byPlatform, type ForwardedParts, type Send, unitsOf } from './forwarded-parts.ts';
+import { platformUnit, sourceUnit } from './leadership.ts';
+
+export interface Forwarded {
+  readonly api: ControllerApi;
+  /** Begins to carry out what other replicas order. */
+  start(): void;
+  close(): Promise<void>;
+}
+
+const NEVER = new AbortController().signal;
+
+/**
+ * Returns the controller of all replicas: what another one leads is asked of its leader, or ordered from it. Callers are checked
+ * before this; the leaders trust the database.
+ */
+export function forwardedApi(parts: ForwardedParts): Forwarded {
+  const { core, local, replicas, contact } = parts;
+  const { options, leadership } = core;
+  const { source, clock, log } = options;
+  const plans = forwardedPlans(parts, (...question) => ask(...question));
+  const leader = leaderMethods(parts, plans);
+  const commands = new Commands({
+    shared: replicas.shared,
+    leadership,
+    units: () => unitsOf(core),
+    clock,
+    log,
+    carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
+    orderOf: thingOf,
+    refused: (command, error) => reportRefused(core, command, error),
+  });
+  const asking = createAsking({ commands, replicas, contact });
+  /** Asks the leader of a unit, which is another replica. */
+  const ask: Send = (method, args, by, signal = NEVER) => {
+    const { isRead, patienceMs } = METHODS[method];
+    const unit = unitOf(local, METHODS[method], args[0], source);
+    const scope = scopeSeen(local, method, args[0]);
+    return asking.ask({ unit, method, args, scope, by, isRead, patienceMs, signal });
+  };
+  /** Asks the leader of a unit, or carries it out if this replica leads it. */
+  const send = async <Answer>(
+    method: MethodName,
+    args: readonly unknown[],
+    by: string,
+    own: () => Promise<Answer>,
+    signal?: AbortSignal,
+  ): Promise<Answer> => {
+    const { of, isRead } = METHODS[method];
+    const unit = unitOf(local, { of }, args[0], source);
+    if (leadership.of(unit) === undefined) return (await ask(method, args, by, signal)) as Answer;
+    return isRead ? own() : commands.inOrder(of === 'platform' ? unit : (args[0] as string), own);
+  };
+  const api: ControllerApi = {
+    ...local,
+    ...forwardedReads(parts, send),
+    ...forwardedCommands(local, send),
+    ...forwardedSyncs(parts, asking.order),
+    ...plans.api,
+    planAdoption: (id, resource, signal) =>
+      send('planAdoption', [id, resource], '', () => local.planAdoption(id, resource, signal), signal),
+    planPrune: (scope, signal) => send('planPrune', [scope], '', () => local.planPrune(scope, signal), signal),
+    replicas: () => replicas.state(unitsOf(core)),
+  };
+  return { api, start: () => commands.start(), close: () => commands.close() };
+}
+
+type SendOwn = <Answer>(
+  method: MethodName,
+  args: readonly unknown[],
+  by: string,
+  own: () => Promise<Answer>,
+  signal?: AbortSignal,
+) => Promise<Answer>;
+
+type Reads = Pick<
+  ControllerApi,
+  'status' | 'details' | 'resource' | 'doubts' | 'monitoring' | 'dependencies' | 'findCommit'
+>;
+
+function forwardedReads({ core, local, replicas, contact }: ForwardedParts, send: SendOwn): Reads {
+  const { source } = core.options;
+  return {
+    status: (within) =>
+      withReports(core, { ...local.status(within), database: contact() }, replicas, within === undefined),
+    async details(id) {
+      if (local.application(id) === undefined) return undefined;
+      try {
+        return await send('details', [id], '', () => local.details(id));
+      } catch (error) {
+        // Only the last observation is missing then.
+        if (error instanceof PortolanError) return local.details(id);
+        throw error;
+      }
+    },
+    async resource(id, resource) {
+      known(core, id);
+      return send('resource', [id, resource], '', () => local.resource(id, resource));
+    },
+    async doubts(id) {
+      known(core, id);
+      return send('doubts', [id], '', () => local.doubts(id));
+    },
+    monitoring: async (id, window) => send('monitoring', [id, window], '', () => local.monitoring(id, window)),
+    async dependencies() {
+      const own = await local.dependencies();
+      const reports = replicas.others();
+      const isOwn = (platform: string): boolean => core.leadership.of(platformUnit(platform)) !== undefined;
+      const reported = reports.flatMap(({ platforms }) => platforms);
+      const regions = reports.flatMap((report) => report.regions);
+      return {
+        ...own,
+        platforms: own.platforms.map((one) =>
+          isOwn(one.name) ? one : { ...(reported.find(({ name }) => name === one.name) ?? one), url: one.url },
+        ),
+        regions: own.regions.map((one) => (isOwn(one.platform) ? one : (regions.find(isSameRegion(one)) ?? one))),
+      } satisfies Dependencies;
+    },
+    async findCommit(prefix) {
+      const found = await send<FoundCommit>('findCommit', [source, prefix], '', () => local.findCommit(prefix));
+      // The answer of another replica is JSON, without functions.
+      if (found.found !== 'one' || typeof found.descent === 'function') return found;
+      const { commit } = found as Extract<FoundCommit, { found: 'one' }>;
+      const descent = (to: string) =>
+        send('descent', [source, commit.id, to], '', () => descentOf(local, commit.id, to));
+      return { found: 'one', commit, descent };
+    },
+  };
+}
+
+async function descentOf(local: ControllerApi, id: string, descendant: string): Promise<Descent> {
+  const found = await local.findCommit(id);
+  return found.found === 'one' ? found.descent(descendant) : 'unknown';
+}
+
+const isSameRegion =
+  ({ platform, region }: { readonly platform: string; readonly region: string }) =>
+  (other: { readonly platform: string; readonly region: string }): boolean =>
+    other.platform === platform && other.region === region;
+
+/** Returns the status with what other replicas report about the platforms that they lead. */
+function withReports(core: Core, status: ControllerStatus, replicas: Replicas, isWhole: boolean): ControllerStatus {
+  const reports = replicas.others();
+  const regions = reports.flatMap((report) => report.regions);
+  const sum = (of: 'queued' | 'running'): number =>
+    status.counts[of] + (isWhole ? reports.reduce((total, report) => total + report[of], 0) : 0);
+  return {
+    ...status,
+    regions: status.regions.map((one) => {
+      if (core.leadership.of(platformUnit(one.platform)) !== undefined) return one;
+      const reported = regions.find(isSameRegion(one));
+      return reported === undefined ? one : { ...one, state: reported.state, message: reported.message };
+    }),
+    counts: { ...status.counts, queued: sum('queued'), running: sum('running') },
+  };
+}
+
+type AppCommands = Pick<
+  ControllerApi,
+  | 'suspend'
+  | 'resume'
+  | 'approve'
+  | 'rebind'
+  | 'resolve'
+  | 'retry'
+  | 'forget'
+  | 'adoptById'
+  | 'adopt'
+  | 'prune'
+  | 'forgetOrphan'
+>;
+
+function forwardedCommands(local: ControllerApi, send: SendOwn): AppCommands {
+  return {
+    suspend: (id, by, reason) => send('suspend', [id, by, reason], by, () => local.suspend(id, by, reason)),
+    resume: (id, by) => send('resume', [id, by], by, () => local.resume(id, by)),
+    approve: (id, digest, by) => send('approve', [id, digest, by], by, () => local.approve(id, digest, by)),
+    rebind: (platform, by, reason) =>
+      send('rebind', [platform, by, reason], by, () => local.rebind(platform, by, reason)),
+    resolve: (id, intent, request, signal) =>
+      send('resolve', [id, intent, request], request.by, () => local.resolve(id, intent, request, signal), signal),
+    retry: (id, resource, by, signal) =>
+      send('retry', [id, resource, by], by, () => local.retry(id, resource, by, signal), signal),
+    forget: (id, resource, author, signal) =>
+      send('forget', [id, resource, author], author.by, () => local.forget(id, resource, author, signal), signal),
+    adoptById: (id, resource, request, signal) =>
+      send(
+        'adoptById',
+        [id, resource, request],
+        request.by,
+        () => local.adoptById(id, resource, request, signal),
+        signal,
+      ),
+    adopt: (id, resource, request, signal) =>
+      send('adopt', [id, resource, request], request.by, () => local.adopt(id, resource, request, signal), signal),
+    prune: (scope, request, signal) =>
+      send('prune', [scope, request], request.by, () => local.prune(scope, request, signal), signal),
+    forgetOrphan: (scope, resource, author, signal) =>
+      send(
+        'forgetOrphan',
+        [scope, resource ?? null, author],
+        author.by,
+        () => local.forgetOrphan(scope, resource, author, signal),
+        signal,
+      ),
+  };
+}
+
+type Order = ReturnType<typeof createAsking>['order'];
+
+/** Returns the requests that are confirmed once they are recorded: every leader gets its part. */
+function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<ControllerApi, 'sync' | 'pokeSource'> {
+  const { leadership, options } = core;
+  const { source } = options;
+  const ofSource = sourceUnit(source);
+  return {
+    async sync(ids, by) {
+      const asked = ids === 'all' ? local.applications().map(({ id }) => id) : ids;
+      const parts = [...byPlatform(core, asked)];
+      const own = parts.filter(([platform]) => leadership.of(platformUnit(platform)) !== undefined);
+      const others = parts.filter((part) => !own.includes(part));
+      await Promise.all([
+        ...others.map(([platform, some]) => {
+          const args = [platform, ids === 'all' ? 'all' : some, by];
+          return order({ unit: platformUnit(platform), method: 'sync', args, by });
+        }),
+        ...(leadership.of(ofSource) === undefined
+          ? [order({ unit: ofSource, method: 'retrySource', args: [source], by })]
+          : []),
+      ]);
+      const led = own.flatMap(([, some]) => some);
+      if (led.length > 0 || leadership.of(ofSource) !== undefined) await local.sync(led, by);
+      return [...asked].sort();
+    },
+    async pokeSource(because) {
+      if (leadership.of(ofSource) !== undefined) return local.pokeSource(because);
+      await order({ unit: ofSource, method: 'pokeSource', args: [source, because], by: '' });
+    },
+  };
+}
+
+/** Returns the methods that other replicas call here. */
+function leaderMethods({ core, local }: ForwardedParts, plans: ForwardedPlans): LeaderMethods {
+  return {
+    ...plans.leader,
+    async retrySource() {
+      core.retrySource();
+    },
+    async sync(platform, ids, by) {
+      const all = local.applications().filter((one) => one.platform === platform);
+      // An application that was removed meanwhile needs no sync.
+      const meant = ids === 'all' ? all : all.filter(({ id }) => ids.includes(id));
+      await local.sync(
+        meant.map(({ id }) => id),
+        by,
+      );
+    },
+    descent: (_source, id, descendant) => descentOf(local, id, descendant),
+    async findCommit(_source, prefix) {
+      const found = await local.findCommit(prefix);
+      return found.found === 'one' ? { found: found.found, commit: found.commit } : found;
+    },
+    pokeSource: (_source, because) => local.pokeSource(because),
+  };
+}
+
+/** Reports a command that was refused after it was confirmed: its user may not wait any more. */
+function reportRefused(core: Core, { method, args, by, id }: Command, error: PortolanError): void {
+  if (METHODS[method as MethodName]?.isRead ?? true) return;
+  const [subject] = orderedArgs(args).args;
+  const record = core.records.get(subject as ResourceId);
+  const { code, message, remedy } = error;
+  core.events.publish(
+    draftProblem(
+      'command.refused',
+      'warning',
+      `${method} of ${subject} by ${by} was refused: ${message}`,
+      { code, remedy },
+      {
+        application: record?.id ?? null,
+        scope: record?.status.scope ?? null,
+        labels: record?.status.labels ?? {},
+        detail: { command: id, by },
+      },
+    ),
+  );
+}

@@ -1,0 +1,181 @@
+import type { Command, LeaseUnit } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { parseScopeKey, type ResourceId, type ScopeKey } from '../../model/ids.ts';
+import type { Json } from '../../model/json.ts';
+import { type ControllerApi, notOrphaned, unknownApplication } from '../api.ts';
+import { platformUnit, sourceUnit } from './leadership.ts';
+
+const SHORT_MS = 3_000;
+const PATIENCE_MS = 10_000;
+/** A decision waits for the pass of its application, up to 20 s. */
+const DECISION_MS = 25_000;
+/** The platform is read, or written. The route has a limit of its own. */
+const LONG_MS = 110_000;
+
+interface Forwarded {
+  /** The first argument names it. */
+  readonly of: 'application' | 'scope' | 'platform' | 'source';
+  readonly isRead: boolean;
+  readonly patienceMs: number;
+  /** Its last argument is the signal of its caller. */
+  readonly hasSignal: boolean;
+}
+
+const read = (of: Forwarded['of'], patienceMs: number, hasSignal = false): Forwarded => {
+  return { of, isRead: true, patienceMs, hasSignal };
+};
+const command = (of: Forwarded['of'], patienceMs: number, hasSignal = false): Forwarded => {
+  return { of, isRead: false, patienceMs, hasSignal };
+};
+
+/**
+ * Methods of the controller that only the leader of a unit can carry out. A command may be carried out twice, when its leader was
+ * killed before it recorded the result. No harm is done: `sync`, `resume`, `rebind` and `retry` change nothing the second time;
+ * `suspend` keeps the time of the first; `approve`, `adopt` and `prune` have a digest; `resolve`, `forget`, `adoptById` and
+ * `forgetOrphan` do not find what they are about any more, and are refused. Commands about one application, from users of all
+ * replicas, run one after another, so none is carried out again after a later one.
+ */
+export const METHODS = {
+  details: read('application', SHORT_MS),
+  resource: read('application', PATIENCE_MS),
+  doubts: read('application', PATIENCE_MS),
+  monitoring: read('application', LONG_MS),
+  planAdoption: read('application', LONG_MS, true),
+  planPrune: read('scope', LONG_MS, true),
+  plan: read('platform', LONG_MS, true),
+  planManifests: read('platform', LONG_MS, true),
+  findCommit: read('source', PATIENCE_MS),
+  descent: read('source', PATIENCE_MS),
+  sync: command('platform', PATIENCE_MS),
+  retrySource: command('source', PATIENCE_MS),
+  pokeSource: command('source', PATIENCE_MS),
+  suspend: command('application', PATIENCE_MS),
+  resume: command('application', PATIENCE_MS),
+  approve: command('application', PATIENCE_MS),
+  rebind: command('platform', PATIENCE_MS),
+  resolve: command('application', DECISION_MS, true),
+  retry: command('application', DECISION_MS, true),
+  forget: command('application', DECISION_MS, true),
+  adoptById: command('application', DECISION_MS, true),
+  adopt: command('application', DECISION_MS, true),
+  prune: command('scope', LONG_MS, true),
+  forgetOrphan: command('scope', DECISION_MS, true),
+} as const satisfies Readonly<Record<string, Forwarded>>;
+
+export type MethodName = keyof typeof METHODS;
+
+/** Returns the unit whose leader carries a method out. @throws PortolanError when the source does not have the application. */
+export function unitOf(
+  local: Pick<ControllerApi, 'application'>,
+  { of }: Pick<Forwarded, 'of'>,
+  subject: unknown,
+  source: string,
+): LeaseUnit {
+  switch (of) {
+    case 'application': {
+      const found = local.application(subject as ResourceId);
+      if (found === undefined) throw unknownApplication(subject as ResourceId);
+      return platformUnit(found.platform);
+    }
+    case 'scope': {
+      const scope = parseScopeKey(subject as ScopeKey);
+      if (scope === undefined) throw notOrphaned(subject as ScopeKey);
+      return platformUnit(scope.platform);
+    }
+    case 'platform':
+      return platformUnit(subject as string);
+    case 'source':
+      return sourceUnit(source);
+  }
+}
+
+/** The arguments of a method, and the scope by which its user was permitted. */
+export function orderedArgs(args: Json): {
+  readonly args: readonly [string, ...Json[]];
+  readonly scope?: ScopeKey | null;
+} {
+  return args as unknown as ReturnType<typeof orderedArgs>;
+}
+
+/** Returns the scope that permissions for a method depend on; undefined: none of an application. */
+export function scopeSeen(
+  local: Pick<ControllerApi, 'application'>,
+  method: MethodName,
+  subject: unknown,
+): ScopeKey | null | undefined {
+  return METHODS[method].of === 'application' ? local.application(subject as ResourceId)?.scope : undefined;
+}
+
+/** Returns the thing that a command is about, for the order of commands; undefined for reads. */
+export function thingOf({ method, args, unit }: Command): string | undefined {
+  const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
+  if (forwarded === undefined || forwarded.isRead) return undefined;
+  const [subject] = orderedArgs(args).args;
+  return forwarded.of === 'application' || forwarded.of === 'scope' ? subject : unit;
+}
+
+/** Methods that replicas ask each other for, and users do not. */
+export interface LeaderMethods {
+  /** Reads the source again, after it exceeded a limit. */
+  retrySource(source: string): Promise<void>;
+  /** Returns the relation of a commit to another. */
+  descent(source: string, id: string, descendant: string): Promise<unknown>;
+  /** Syncs these applications of a platform; `all`: every one of them. */
+  sync(platform: string, ids: readonly ResourceId[] | 'all', by: string): Promise<void>;
+  /** Makes the plan of these applications of a platform. */
+  plan(platform: string, ids: readonly ResourceId[], signal: AbortSignal): Promise<unknown>;
+  /** Makes the plan of manifests, as far as they are about these applications. */
+  planManifests(platform: string, request: Json, signal: AbortSignal): Promise<unknown>;
+  findCommit(source: string, prefix: string): Promise<unknown>;
+  pokeSource(source: string, because: string): Promise<void>;
+}
+
+/** Carries out what another replica ordered. @throws PortolanError when it is refused. */
+export async function carryOut(
+  { local, leader, source }: { readonly local: ControllerApi; readonly leader: LeaderMethods; readonly source: string },
+  { method, args, unit, addedAgoMs }: Command,
+  signal: AbortSignal,
+): Promise<Json | undefined> {
+  const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
+  if (forwarded === undefined) throw unknownMethod(method);
+  // The user has gone.
+  if (forwarded.isRead && addedAgoMs > forwarded.patienceMs) throw tooLate(method);
+  const ordered = orderedArgs(args);
+  const [subject] = ordered.args;
+  // The user was permitted by the scope that the other replica knows.
+  const isSame = ordered.scope === scopeSeen(local, method as MethodName, subject);
+  if (!isSame || unitOf(local, forwarded, subject, source) !== unit) throw hasMoved(subject);
+  const own = (leader as unknown as Methods)[method];
+  const carrier = own === undefined ? (local as unknown as Methods) : (leader as unknown as Methods);
+  const given = ordered.args.map((arg) => (arg === null ? undefined : arg));
+  return (await carrier[method]?.(...given, ...(forwarded.hasSignal ? [signal] : []))) as Json | undefined;
+}
+
+type Methods = Readonly<Record<string, ((...args: unknown[]) => Promise<unknown>) | undefined>>;
+
+function unknownMethod(method: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/unknown-command',
+    disposition: 'give-up',
+    message: `The controller that leads it does not know the command ${method}. Nothing was done.`,
+    remedy: 'Update all controllers to the same version; portolan replicas shows the versions.',
+  });
+}
+
+function tooLate(method: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/leader-silent',
+    disposition: 'retry',
+    message: `The question ${method} was found too late. Nothing was changed.`,
+    remedy: 'Retry; portolan replicas shows the leaders.',
+  });
+}
+
+function hasMoved(subject: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/has-moved',
+    disposition: 'retry',
+    message: `${subject} has another platform or scope than this controller knows. Nothing was done.`,
+    remedy: 'Look at its status, and retry in a few seconds.',
+  });
+}

@@ -1,0 +1,118 @@
+import type { LeaseUnit, LiveReplica, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { Json } from '../../model/json.ts';
+import type { RegionDetails } from '../../model/platform-status.ts';
+import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
+import { compareText } from '../../model/text.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Dependencies } from '../api.ts';
+
+/** Facts that only the leader of platforms knows. Its heartbeats report them to the other replicas. */
+export interface LedFacts {
+  readonly platforms: Dependencies['platforms'];
+  readonly regions: readonly RegionDetails[];
+  readonly queued: number;
+  readonly running: number;
+}
+
+/** The processes that share a ledger, as this one sees them. */
+export class Replicas {
+  /** Name of this process among them. */
+  readonly name: string;
+  /** The ledger, whose heartbeats carry the facts of this replica and bring those of the others. Everything must use this one. */
+  readonly shared: SharedLedger;
+  /** Time after its last sign at which a process counts as gone. */
+  readonly leaseMs: number;
+  /** Returns what this replica reports. The controller sets it. */
+  facts: () => LedFacts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
+  readonly #clock: Clock;
+  #live: readonly LiveReplica[] = [];
+  #leaders: readonly UnitLeader[] = [];
+  #asOfMs: EpochMs;
+
+  constructor(
+    shared: SharedLedger,
+    options: { readonly name: string; readonly leaseMs: number; readonly clock: Clock },
+  ) {
+    this.name = options.name;
+    this.leaseMs = options.leaseMs;
+    this.#clock = options.clock;
+    this.#asOfMs = options.clock.now();
+    const { reader, events, commands, sessions } = shared;
+    this.shared = {
+      reader,
+      events,
+      commands,
+      sessions,
+      lead: (unit) => shared.lead(unit),
+      leaders: () => shared.leaders(),
+      leave: () => shared.leave(),
+      factsSince: (serial, prefixes) => shared.factsSince(serial, prefixes),
+      onSignal: (listener) => shared.onSignal(listener),
+      close: () => shared.close(),
+      beat: async (report, isDraining) => {
+        this.#live = await shared.beat({ ...report, facts: this.facts() as unknown as Json }, isDraining);
+        return this.#live;
+      },
+    };
+  }
+
+  /** Returns what the other live replicas reported last. */
+  others(): readonly LedFacts[] {
+    return this.#live.filter(({ name }) => name !== this.name).map(({ facts }) => facts as unknown as LedFacts);
+  }
+
+  /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
+  async leaderOf(unit: LeaseUnit): Promise<string | undefined> {
+    await this.#readLeaders();
+    return this.#leaders.find((one) => one.unit === unit && one.leftMs > 0)?.replica;
+  }
+
+  /** @param units that can be led. A unit that was never led is among them only here. */
+  async state(units: readonly LeaseUnit[]): Promise<ReplicaGroup> {
+    const isCurrent = await this.#readLeaders();
+    const leaders = new Map(this.#leaders.map((leader) => [leader.unit, leader]));
+    const known = [...new Set([...units, ...leaders.keys()])].sort(compareText);
+    const states = known.map((unit) => unitState(unit, leaders.get(unit)));
+    const leads = (name: string): number => states.filter(({ leader }) => leader === name).length;
+    const replicas = this.#live.map(
+      ({ name, version, address, startedMs, seenAgoMs, isDraining }): ReplicaState => ({
+        name,
+        version,
+        address,
+        startedMs,
+        seenAgoMs: Math.max(0, Math.round(seenAgoMs)),
+        isDraining,
+        isSelf: name === this.name,
+        leads: leads(name),
+      }),
+    );
+    return { isShared: true, asOfMs: this.#asOfMs, isCurrent, replicas, units: states };
+  }
+
+  async #readLeaders(): Promise<boolean> {
+    try {
+      this.#leaders = await this.shared.leaders();
+      this.#asOfMs = this.#clock.now();
+      return true;
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      return false;
+    }
+  }
+}
+
+function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {
+  const colon = unit.indexOf(':');
+  const isLed = last !== undefined && last.leftMs > 0;
+  return {
+    unit,
+    type: unit.slice(0, colon) as UnitState['type'],
+    name: unit.slice(colon + 1),
+    leader: isLed ? last.replica : null,
+    epoch: last?.epoch ?? null,
+    sinceMs: last === undefined ? null : last.sinceMs,
+    leaseLeftMs: isLed ? Math.round(last.leftMs) : null,
+  };
+}

@@ -1,0 +1,189 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { Commands } from '../../../src/controller/replicas/commands.ts';
+import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
+import { PortolanError } from '../../../src/model/errors.ts';
+import type { Json } from '../../../src/model/json.ts';
+import { logInto } from '../hand-made.ts';
+import { HandLeadership } from './hand-leadership.ts';
+import { SharedWorld } from './shared-world.ts';
+
+const UNIT: LeaseUnit = 'platform:default';
+const never = new AbortController().signal;
+
+class World extends SharedWorld {
+  /** What was carried out, by whom. */
+  readonly done: string[] = [];
+  readonly refused: string[] = [];
+
+  /** @param carry carries a command out at this replica; default: at once. */
+  replica(
+    name: string,
+    carry: (command: Command, signal: AbortSignal) => Promise<Json | undefined> = async () => name,
+  ) {
+    const shared = this.open(name);
+    const leadership = new HandLeadership(shared);
+    const commands = new Commands({
+      shared,
+      leadership,
+      units: () => [UNIT],
+      clock: this.clock,
+      log: logInto(this.lines),
+      carryOut: (command, signal) => {
+        this.done.push(`${name} ${command.method} ${command.args as string}`);
+        return carry(command, signal);
+      },
+      orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
+      refused: ({ method }, { code }) => this.refused.push(`${name} ${method} ${code}`),
+    });
+    commands.start();
+    onTestFinished(() => commands.close());
+    return { commands, leadership, shared };
+  }
+}
+
+const add = (to: Commands, method: string, args: Json = 'shop'): Promise<string> =>
+  to.add({ unit: UNIT, method, args, by: 'ops' });
+
+const refusal = new PortolanError({
+  code: 'controller/other-plan',
+  disposition: 'ask-human',
+  message: 'It is another one.',
+  remedy: 'Look again.',
+});
+
+test('the leader carries a command out and answers, also with a refusal, and only the leader', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader', async ({ method }) => {
+    if (method === 'approve') throw refusal;
+    return { by: 'leader' };
+  });
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  const id = await add(commands, 'suspend');
+  expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: { by: 'leader' } });
+  const other = await add(commands, 'approve');
+  const { code, disposition, message, remedy } = refusal;
+  await expect(commands.resultOf(other, 10_000, never)).rejects.toMatchObject({ code, disposition, message, remedy });
+  expect(world.done).toEqual(['leader suspend shop', 'leader approve shop']);
+  expect(world.refused).toEqual(['leader approve controller/other-plan']);
+});
+
+test('without signals, the answer comes within the poll intervals', async () => {
+  const world = new World();
+  world.hasSignals = false;
+  const { leadership } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  const fromMs = world.clock.now();
+  expect(await commands.resultOf(await add(commands, 'suspend'), 10_000, never)).toEqual({ value: 'leader' });
+  expect(world.clock.now() - fromMs).toBeLessThanOrEqual(2_500);
+});
+
+test('a command that was confirmed is carried out by the next leader when its leader was killed before it began', async () => {
+  const world = new World();
+  const first = world.replica('first');
+  await first.leadership.take(UNIT);
+  world.cut.set('first', 'before');
+  const { commands, leadership } = world.replica('second');
+  const id = await add(commands, 'suspend');
+  const answer = commands.resultOf(id, 60_000, never);
+  await world.until(() => world.clock.now() > world.database.nowMs() - 1, 'time passes');
+  while (!(await leadership.take(UNIT))) await world.clock.sleep(500);
+  expect(await answer).toEqual({ value: 'second' });
+  expect(world.done).toEqual(['second suspend shop']);
+});
+
+test('a command that was carried out and not reported is refused by the next leader, or reported', async () => {
+  const world = new World();
+  const approved = new Set<string>();
+  const approve = async ({ args }: Command): Promise<string> => {
+    if (approved.has(JSON.stringify(args))) throw refusal;
+    approved.add(JSON.stringify(args));
+    return 'approved';
+  };
+  const first = world.replica('first', approve);
+  await first.leadership.take(UNIT);
+  world.cut.set('first', (operation) => (operation === 'finish' || operation === 'renew' ? 'before' : undefined));
+  const { commands, leadership } = world.replica('second', approve);
+  const id = await add(commands, 'approve');
+  const answer = commands.resultOf(id, 60_000, never);
+  answer.catch(() => {});
+  await world.until(() => approved.size === 1, 'it is carried out');
+  while (!(await leadership.take(UNIT))) await world.clock.sleep(500);
+  await expect(answer).rejects.toMatchObject({ code: 'controller/other-plan' });
+  expect(world.done).toEqual(['first approve shop', 'second approve shop']);
+  expect(world.refused).toEqual(['second approve controller/other-plan']);
+});
+
+test('a result whose answer was lost is recorded once', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  let cuts = 0;
+  world.cut.set('leader', (operation) => (operation === 'finish' && (cuts += 1) <= 3 ? 'after' : undefined));
+  expect(await commands.resultOf(await add(commands, 'suspend'), 30_000, never)).toEqual({ value: 'leader' });
+  await world.until(() => cuts > 3, 'the leader knows');
+  expect(world.done).toEqual(['leader suspend shop']);
+});
+
+test('commands about one thing run in order, those of local users too; others do not wait', async () => {
+  const world = new World();
+  const slow = Promise.withResolvers<void>();
+  const { leadership, commands: own } = world.replica('leader', async ({ method }) => {
+    if (method === 'slow') await slow.promise;
+    return method;
+  });
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  await add(commands, 'slow');
+  const last = await add(commands, 'resume');
+  const other = await add(commands, 'suspend', 'store');
+  expect(await commands.resultOf(other, 10_000, never)).toEqual({ value: 'suspend' });
+  const local = own.inOrder('shop', async () => void world.done.push('local'));
+  await world.clock.sleep(3_000);
+  expect(world.done).toEqual(['leader slow shop', 'leader suspend store']);
+  slow.resolve();
+  expect(await commands.resultOf(last, 10_000, never)).toEqual({ value: 'resume' });
+  await local;
+  expect(world.done.slice(2).sort()).toEqual(['leader resume shop', 'local']);
+});
+
+test('a leader that hands a unit over finishes what it began, and leaves the rest to the next one', async () => {
+  const world = new World();
+  const slow = Promise.withResolvers<void>();
+  const first = world.replica('first', async ({ method }) => {
+    if (method === 'slow') await slow.promise;
+    return 'first';
+  });
+  const { commands, leadership } = world.replica('second');
+  await first.leadership.take(UNIT);
+  const begun = await add(commands, 'slow');
+  const waiting = await add(commands, 'resume');
+  await world.until(() => world.done.length === 1, 'it has begun');
+  const leaving = first.leadership.leave(UNIT);
+  await world.clock.sleep(100);
+  slow.resolve();
+  await leaving;
+  expect(await leadership.take(UNIT)).toBe(true);
+  expect(await commands.resultOf(begun, 10_000, never)).toEqual({ value: 'first' });
+  expect(await commands.resultOf(waiting, 10_000, never)).toEqual({ value: 'second' });
+  expect(world.done).toEqual(['first slow shop', 'second resume shop']);
+});
+
+test('a caller who leaves does not wait, and a bug at the leader is reported as one', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader', async () => {
+    throw new TypeError('no');
+  });
+  const { commands } = world.replica('follower');
+  const id = await add(commands, 'suspend');
+  const gone = new AbortController();
+  const answer = commands.resultOf(id, 60_000, gone.signal);
+  gone.abort(new Error('gone'));
+  await expect(answer).rejects.toThrow('gone');
+  expect(await commands.resultOf(id, 1_000, never)).toBeUndefined();
+  await leadership.take(UNIT);
+  await expect(commands.resultOf(id, 10_000, never)).rejects.toMatchObject({ code: 'controller/command-failed' });
+  expect(world.lines.join()).toContain('a bug in Portolan: TypeError: no');
+});

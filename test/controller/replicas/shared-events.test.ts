@@ -1,0 +1,133 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { draftEvent } from '../../../src/controller/events.ts';
+import { createSharedEventLog, type SharedEventLog } from '../../../src/controller/replicas/shared-events.ts';
+import { systemRandom } from '../../../src/runtime/random.ts';
+import { logInto } from '../hand-made.ts';
+import { SharedWorld } from './shared-world.ts';
+
+class World extends SharedWorld {
+  replica(name: string): SharedEventLog {
+    const { clock } = this;
+    const shared = this.open(name);
+    const log = createSharedEventLog({ shared, clock, random: systemRandom, log: logInto(this.lines) });
+    onTestFinished(() => log.close(0));
+    return log;
+  }
+}
+
+const publish = (log: SharedEventLog, from: number, count: number): void => {
+  for (let at = from; at < from + count; at += 1) log.publish(draftEvent('apply.started', `event ${at}`));
+};
+
+const messagesIn = (log: SharedEventLog, after = 0): readonly string[] =>
+  log.since(after, Number.MAX_SAFE_INTEGER).events.map(({ message }) => message);
+
+const numbered = (count: number): string[] => Array.from({ length: count }, (_, at) => `event ${at}`);
+
+test('replicas have the same events under the same sequences, and only the publisher reports one as its own', async () => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  const own: string[] = [];
+  one.subscribe(({ message }) => own.push(message), 'own');
+  publish(one, 0, 3);
+  expect(own).toEqual(numbered(3));
+  publish(other, 3, 2);
+  await world.until(() => one.newest === 5 && other.newest === 5, 'both have all');
+  expect(one.since(0, 9)).toEqual(other.since(0, 9));
+  expect([...messagesIn(one)].sort()).toEqual(numbered(5));
+  expect(own).toEqual(numbered(3));
+  expect(one.origin).toBe(other.origin);
+});
+
+test('without signals, events arrive within the poll interval', async () => {
+  const world = new World();
+  world.hasSignals = false;
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  await world.until(() => other.contact().ageMs === 0, 'it has read');
+  publish(one, 0, 1);
+  const fromMs = world.clock.now();
+  await world.until(() => other.newest === 1, 'it arrives');
+  expect(world.clock.now() - fromMs).toBeLessThanOrEqual(2_100);
+});
+
+test.for(['before', 'after'] as const)('an append that is lost %s the database has it is made once', async (cut) => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  world.cut.set('one', cut);
+  publish(one, 0, 4);
+  await world.until(() => world.lines.some((line) => line.includes('events wait in memory')), 'it is reported');
+  publish(one, 4, 2);
+  world.cut.delete('one');
+  await world.until(() => one.newest >= 6 && other.newest >= 6, 'both have all');
+  expect(messagesIn(one)).toEqual(numbered(6));
+  expect(messagesIn(other)).toEqual(numbered(6));
+});
+
+test('an append that the database made after its answer was given up counts once', async () => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  publish(one, 0, 2);
+  await world.until(() => other.newest === 2, 'both have them');
+  // The same events once more, as after a retry that raced with the first attempt.
+  const stored = world.database.events.slice();
+  for (const { event } of stored) world.database.events.push({ sequence: (world.database.sequence += 1), event });
+  publish(other, 2, 1);
+  await world.until(() => one.newest === 5 && other.newest === 5, 'both have all');
+  expect(messagesIn(one)).toEqual(numbered(3));
+  // A reader continues behind the duplicates.
+  expect(one.since(2, 9)).toMatchObject({ events: [{ sequence: 5 }], isComplete: true, through: 5 });
+  expect(messagesIn(other, 3)).toEqual(['event 2']);
+});
+
+test('while the database is away, memory is bounded, its age shows, and the newest events follow in order', async () => {
+  const world = new World();
+  const one = world.replica('one');
+  publish(one, 0, 1);
+  await world.until(() => one.newest === 1, 'it is stored');
+  world.cut.set('one', 'before');
+  publish(one, 1, 6_000);
+  await world.until(() => !one.contact().isReachable, 'the database is away');
+  expect(one.contact().ageMs).toBeGreaterThanOrEqual(5_000);
+  expect(messagesIn(one)).toEqual(['event 0']);
+  world.cut.delete('one');
+  await world.until(() => one.contact().isReachable && one.newest === 5_001, 'it is back');
+  const messages = messagesIn(one);
+  expect(messages.slice(-5_000)).toEqual(numbered(6_001).slice(-5_000));
+  expect(world.lines.some((line) => line.includes('dropped=1000'))).toBe(true);
+});
+
+test('a position that the database does not have, as after it was restored, is not known', async () => {
+  const world = new World();
+  const one = world.replica('one');
+  publish(one, 0, 2);
+  await world.until(() => one.newest === 2, 'they are stored');
+  expect(one.since(2, 1).isComplete).toBe(true);
+  expect(one.since(3, 1).isComplete).toBe(false);
+});
+
+test('a replica that starts has the stored events, and one that was away for long reports the gap', async () => {
+  const world = new World();
+  const one = world.replica('one');
+  publish(one, 0, 3);
+  await world.until(() => one.newest === 3, 'they are stored');
+  const late = world.replica('late');
+  await late.refresh?.();
+  expect(messagesIn(late)).toEqual(numbered(3));
+  world.cut.set('late', 'before');
+  publish(one, 3, 4_000);
+  await world.until(() => one.newest === 4_003, 'they are stored');
+  publish(one, 4_003, 4_000);
+  await world.until(() => one.newest === 8_003, 'they are stored');
+  world.cut.delete('late');
+  await world.until(() => late.newest === 8_003, 'it has read');
+  expect(late.since(3, 1).isComplete).toBe(false);
+  expect(messagesIn(late)).toEqual(numbered(8_003).slice(-5_000));
+});
+
+test('the events that wait are stored before the process ends', async () => {
+  const world = new World();
+  const one = world.replica('one');
+  publish(one, 0, 450);
+  await one.close(1_000);
+  expect(world.database.events.length).toBe(450);
+});
