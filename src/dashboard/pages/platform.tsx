@@ -18,6 +18,7 @@ import { Revision } from '../parts/revision.tsx';
 import { Scroll } from '../parts/scroll.tsx';
 import { Time } from '../parts/time.tsx';
 import { Facts } from './facts.tsx';
+import { Leaders } from './platform-leaders.tsx';
 import { PlatformCard } from './platform-requests.tsx';
 import { Remedy } from '../parts/words.tsx';
 
@@ -36,6 +37,7 @@ export function Platform() {
         {(shown) => (
           <>
             <Verdict faults={shown.faults} />
+            <Leaders />
             <Regions regions={shown.regions} />
             {shown.platforms.map((platform) => (
               <PlatformCard key={platform.name} platform={platform} />

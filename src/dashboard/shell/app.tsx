@@ -8,6 +8,7 @@ import { Toasts } from '../parts/toasts.tsx';
 import { match } from '../router.ts';
 import { access } from '../sign-in-state.ts';
 import type { PagePath } from '../../server/pages.ts';
+import { DatabaseBanner } from './database.tsx';
 import { Header } from './header.tsx';
 import { KeysDialog } from './keys.tsx';
 import { LostBanner } from './lost.tsx';
@@ -27,7 +28,14 @@ export function App() {
         </>
       )}
       <main id="content" tabIndex={-1} class={isSigningIn ? 'alone' : undefined}>
-        {isSigningIn ? <Brand /> : <LostBanner />}
+        {isSigningIn ? (
+          <Brand />
+        ) : (
+          <>
+            <LostBanner />
+            <DatabaseBanner />
+          </>
+        )}
         <CurrentPage />
       </main>
       <KeysDialog />
