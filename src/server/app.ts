@@ -88,7 +88,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   const logRefusal = createRefusalLog(options);
   app.addHook('onRequest', async (request, reply) => {
     for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
-    admit(request, options, logRefusal);
+    await admit(request, options, logRefusal);
     const { caller } = request;
     if (request.routeOptions.config.route?.isPlan === true && caller !== undefined)
       reply.raw.once('close', options.services.plans.enter(caller.name));
@@ -160,7 +160,11 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions): void
 }
 
 /** Lets a request in, before its body is read. @throws RequestProblem when it is refused. */
-function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefusal: (from: string) => void): void {
+async function admit(
+  request: FastifyRequest,
+  { gate, services }: AppOptions,
+  logRefusal: (from: string) => void,
+): Promise<void> {
   const { ownerOfHeader, permissionsOf: allowed, hostNames, metricsArePublic, hasDashboard, hasSessions } = gate();
   const hosts = hostHeaders(request.raw.rawHeaders);
   if (hosts === 0) throw refusals.noHost();
@@ -180,7 +184,7 @@ function admit(request: FastifyRequest, { gate, services }: AppOptions, logRefus
   if (need === undefined) return;
   const { authorization } = request.headers;
   if (authorization === undefined && hasSessions) {
-    const found = services.signIn.identify(request.headers);
+    const found = await services.signIn.identify(request.headers);
     request.caller = found?.caller;
     request.whenSessionEnds = found?.whenEnded;
   } else {

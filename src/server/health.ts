@@ -12,8 +12,14 @@ const LEDGER_MS = 2_000;
 
 export type Health = ReturnType<typeof watchHealth>;
 
+interface HealthParts {
+  readonly signal: AbortSignal;
+  /** The length of leases, if replicas share the ledger. */
+  readonly leaseMs?: number | undefined;
+}
+
 /** Measures how late timers of this process are, until `signal` is aborted. */
-export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal) {
+export function watchHealth(api: ControllerApi, clock: Clock, { signal, leaseMs = 0 }: HealthParts) {
   let beatAtMs = clock.monotonic();
   let lastLagMs = 0;
   const lags: number[] = [];
@@ -47,11 +53,13 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
     longestLagMs: () => Math.round(Math.max(lastLagMs, ...lags)),
     /** Returns why the process is not ready; empty when it is. The reasons contain no private data, because anyone can read them. */
     obstacles: async (): Promise<readonly string[]> => {
-      const { phase } = api.status();
+      const { phase, database } = api.status();
       const obstacles: string[] = [];
       if (phase === 'draining') obstacles.push('draining');
       if (phase === 'starting') obstacles.push('the source was not read yet');
-      if (!(await ledgerIsOk())) obstacles.push('the ledger does not answer');
+      // A replica serves the last state for as long as another one cannot have changed it.
+      if (database === undefined ? !(await ledgerIsOk()) : database.ageMs > leaseMs)
+        obstacles.push('the ledger does not answer');
       return obstacles;
     },
   };

@@ -56,6 +56,9 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   'ledger/no-object': 404,
   'ledger/intent-decided': 409,
   'monitoring/too-many-requests': 429,
+  'controller/command-pending': 504,
+  'ledger/unreachable': 503,
+  'ledger/unanswered': 503,
 };
 
 /** Returns the problem for an error; undefined for a bug, which is not thrown on purpose. */

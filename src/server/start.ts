@@ -2,6 +2,7 @@ import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { ControllerApi } from '../controller/api.ts';
+import type { Replicas } from '../controller/replicas/group.ts';
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
 import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -22,6 +23,7 @@ import type { ProcessFacts, RenderMetrics, Services } from './route.ts';
 import { routes } from './routes/table.ts';
 import { createScrapes } from './scrapes.ts';
 import { openSignIn } from './sign-in/configuration.ts';
+import { SharedSessionStore } from './sign-in/shared-sessions.ts';
 import { SignIn, type SignInConfiguration } from './sign-in/sign-in.ts';
 import { createStreams } from './streams.ts';
 import type { Traffic } from './traffic.ts';
@@ -44,6 +46,8 @@ export interface ServerOptions {
   readonly limits?: Partial<ServerLimits>;
   /** Folder of the built dashboard. Absent: none is served. */
   readonly dashboardFolder?: string;
+  /** The processes that share the ledger. Absent: there are none. */
+  readonly replicas?: Pick<Replicas, 'shared' | 'leaseMs'> | undefined;
 }
 
 export interface RunningServer {
@@ -132,7 +136,7 @@ interface ServiceParts {
 }
 
 function openServices(options: ServerOptions, { limits, pace, signal, isTls, entrance }: ServiceParts): Services {
-  const { api, settings, openSecret, log, metrics, clock, random, redact, traffic, processFacts } = options;
+  const { api, settings, openSecret, log, metrics, clock, random, redact, traffic, processFacts, replicas } = options;
   const poke = (because: string): void => {
     // The source is polled too, so a hint may be lost.
     api
@@ -143,12 +147,21 @@ function openServices(options: ServerOptions, { limits, pace, signal, isTls, ent
     api,
     clock,
     limits,
-    health: watchHealth(api, clock, signal),
+    health: watchHealth(api, clock, { signal, leaseMs: replicas?.leaseMs }),
     streams: createStreams({ clock, limits, pace, redact }, settings.maxStreams),
     webhooks: createWebhooks(settings.webhooks, { clock, limits, openSecret, signal, poke }),
     metrics: createScrapes({ render: metrics, clock, pace, redact, reuseMs: limits.metricsReuseMs, signal }),
     plans: createPlanGate(limits),
-    signIn: new SignIn({ configuration: entrance.signIn, isTls, limits, clock, random, log }),
+    signIn: new SignIn({
+      configuration: entrance.signIn,
+      isTls,
+      limits,
+      clock,
+      random,
+      log,
+      sessions:
+        replicas && ((sessions) => new SharedSessionStore({ ...replicas, clock, random, settings: sessions, signal })),
+    }),
     traffic,
     processFacts,
   };

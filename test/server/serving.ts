@@ -3,6 +3,7 @@ import { expect, onTestFinished } from 'vitest';
 import type { ServerSettings } from '../../src/configuration/settings/server-spec.ts';
 import { ROLES } from '../../src/configuration/settings/roles-spec.ts';
 import type { ControllerApi } from '../../src/controller/api.ts';
+import type { Replicas } from '../../src/controller/replicas/group.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { Secret } from '../../src/model/secret.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -54,6 +55,8 @@ export interface ServingOptions<Api = HandMadeController> {
   /** Further secrets by the variable that names them. */
   readonly secrets?: Readonly<Record<string, string>>;
   readonly dashboardFolder?: string;
+  /** The processes that share the ledger. */
+  readonly replicas?: Pick<Replicas, 'shared' | 'leaseMs'>;
 }
 
 /** As `startServing`; closed at the end of the test. */
@@ -97,6 +100,7 @@ export async function startServing<Api extends ControllerApi = HandMadeControlle
     random: systemRandom,
     redact: (text) => text.replaceAll('canary-canary', '[secret]'),
     ...(options.limits === undefined ? {} : { limits: options.limits }),
+    replicas: options.replicas,
     ...(options.dashboardFolder === undefined ? {} : { dashboardFolder: options.dashboardFolder }),
   });
   return {

@@ -141,20 +141,20 @@ describe('the end of a session', () => {
   test('is told to a stream when time has passed, as long as nothing used it', async () => {
     const clock = new VirtualClock();
     const sessions = new Sessions(clock, seededRandom(1), () => settings);
-    const id = sessions.start(user);
+    const id = await sessions.start(user);
     const beganMs = clock.monotonic();
     await clock.sleep(50_000);
-    sessions.use(id);
+    await sessions.use(id);
     const endedMs = await new Promise<number>((resolve) => {
       sessions.whenEnded(id, new AbortController().signal, () => resolve(clock.monotonic() - beganMs));
     });
     expect(endedMs).toBe(110_000);
-    expect(sessions.use(id)).toBeUndefined();
+    expect(await sessions.use(id)).toBeUndefined();
   });
 
-  test('is told at once when somebody ends it, and to nobody who has left', () => {
+  test('is told at once when somebody ends it, and to nobody who has left', async () => {
     const sessions = new Sessions(new VirtualClock(), seededRandom(2), () => settings);
-    const id = sessions.start(user);
+    const id = await sessions.start(user);
     const gone = new AbortController();
     const told: string[] = [];
     sessions.whenEnded(id, new AbortController().signal, () => told.push('open'));

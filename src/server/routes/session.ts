@@ -47,8 +47,8 @@ export const sessionRoutes = routesOf({
       }),
     },
     answers: NO_CONTENT,
-    handle: (call, { signIn }) => {
-      const cookie = signIn.withToken((call.body as { readonly token: string }).token, requestOf(call));
+    handle: async (call, { signIn }) => {
+      const cookie = await signIn.withToken((call.body as { readonly token: string }).token, requestOf(call));
       return { type: 'empty', cookies: [cookie] };
     },
   },

@@ -35,6 +35,11 @@ export const SIGN_IN_PROBLEMS = {
     detail: 'The maximum number of sessions is reached. You are not signed in.',
     remedy: 'Wait until a session ends, or raise spec.server.sessions.max of Settings.',
   },
+  'sessions-away': {
+    status: 503,
+    detail: 'The database with the sessions does not answer. Nothing was done.',
+    remedy: 'Wait until it answers. Requests with a token in the Authorization header still work.',
+  },
   'cross-site': {
     status: 403,
     detail: 'A browser sent the request from a page of another origin, or did not say from which. Nothing was done.',

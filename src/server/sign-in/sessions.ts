@@ -25,17 +25,30 @@ interface Held extends Session {
   readonly stop: AbortController;
 }
 
+/** Sessions of browsers. */
+export interface SessionStore {
+  /** Starts a session. @returns its id, for the cookie only. @throws RequestProblem 503 when there are too many. */
+  start(user: SessionUser): Promise<string>;
+  /** Returns the session with this id, and counts as a use of it; undefined when there is none. */
+  use(id: string): Promise<Session | undefined>;
+  end(id: string): Promise<void>;
+  /** Ends the sessions of users that are no longer valid. */
+  keep(isValid: (user: SessionUser) => boolean): void;
+  /** Calls `then` once the session with this id has ended, unless `unless` is aborted before. */
+  whenEnded(id: string, unless: AbortSignal, then: () => void): void;
+}
+
 /** Sessions of one user; the next sign-in ends the one that was not used for the longest time. */
-const OF_USER_MAX = 20;
+export const OF_USER_MAX = 20;
 const ID_BYTES = 32;
 /** Seconds. */
-const RETRY_S = 60;
+export const RETRY_S = 60;
 
 /**
  * Holds the sessions. They are in memory, and only as hashes of their ids: a session that ended is gone even if a browser keeps its
  * cookie, and neither a file nor a heap dump has an id. In exchange, a restart ends all of them.
  */
-export class Sessions {
+export class Sessions implements SessionStore {
   readonly #clock: Clock;
   readonly #random: Random;
   readonly #settings: () => SessionSettings;
@@ -48,38 +61,34 @@ export class Sessions {
     this.#settings = settings;
   }
 
-  /** Starts a session. @returns its id, for the cookie only. @throws RequestProblem 503 when there are too many. */
-  start(user: SessionUser): string {
+  async start(user: SessionUser): Promise<string> {
     const { lifetimeMs, max } = this.#settings();
     this.#endWhere((session) => this.#leftMs(session) <= 0);
     const own = [...this.#held].filter(([, held]) => held.user.via === user.via && held.user.name === user.name);
     const [oldest] = own.sort(([, left], [, right]) => left.usedMs - right.usedMs);
     if (oldest !== undefined && own.length >= OF_USER_MAX) this.#end(oldest[0]);
     if (this.#held.size >= max) throw signInRefusal('too-many-sessions', RETRY_S);
-    const id = this.#random.hex(ID_BYTES);
+    const id = newId(this.#random);
     const nowMs = this.#clock.monotonic();
     const endsMs = this.#clock.now() + lifetimeMs;
     this.#held.set(hashOf(id), { user, endsMs, startedMs: nowMs, usedMs: nowMs, stop: new AbortController() });
     return id;
   }
 
-  /** Returns the session with this id, and counts as a use of it; undefined when there is none. */
-  use(id: string): Session | undefined {
+  async use(id: string): Promise<Session | undefined> {
     const session = this.#alive(id);
     if (session !== undefined) session.usedMs = this.#clock.monotonic();
     return session;
   }
 
-  end(id: string): void {
+  async end(id: string): Promise<void> {
     this.#end(hashOf(id));
   }
 
-  /** Ends the sessions of users that are no longer valid. */
   keep(isValid: (user: SessionUser) => boolean): void {
     this.#endWhere(({ user }) => !isValid(user));
   }
 
-  /** Calls `then` once the session with this id has ended, unless `unless` is aborted before. */
   whenEnded(id: string, unless: AbortSignal, then: () => void): void {
     const session = this.#alive(id);
     if (session === undefined) {
@@ -116,6 +125,11 @@ export class Sessions {
   }
 }
 
-function hashOf(id: string): string {
+/** Returns a new id of a session. */
+export function newId(random: Random): string {
+  return random.hex(ID_BYTES);
+}
+
+export function hashOf(id: string): string {
   return createHash('sha256').update(id).digest('base64url');
 }

@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { ServerSettings } from '../../configuration/settings/server-spec.ts';
+import type { SessionSettings } from '../../configuration/settings/sign-in-spec.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -16,7 +17,7 @@ import type { SignInCode } from './problems.ts';
 import type { Provider } from './provider.ts';
 import { signInCodeOf, signInRefusal } from './refusals.ts';
 import { returnPath } from './return-to.ts';
-import { Sessions, type SessionUser } from './sessions.ts';
+import { Sessions, type SessionStore, type SessionUser } from './sessions.ts';
 import { requireSameOrigin, type Site, siteOf } from './sites.ts';
 
 /** Everything about sign-in that a reload replaces. */
@@ -40,6 +41,8 @@ interface SignInOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
+  /** Returns the store of sessions that replicas share. Absent: sessions are in memory. */
+  readonly sessions?: ((settings: () => SessionSettings) => SessionStore) | undefined;
 }
 
 /** The part of a request that sign-ins use. */
@@ -55,14 +58,15 @@ const CALLBACK_PARAMETERS = ['code', 'state', 'iss', 'error', 'error_description
 /** Signs browsers in, with a token or with OpenID Connect, and identifies them by their sessions. */
 export class SignIn {
   readonly #options: SignInOptions;
-  readonly #sessions: Sessions;
+  readonly #sessions: SessionStore;
   readonly #attempts: Attempts;
   #current: SignInConfiguration;
 
   constructor(options: SignInOptions) {
     this.#options = options;
     this.#current = options.configuration;
-    this.#sessions = new Sessions(options.clock, options.random, () => this.#current.settings.sessions);
+    const settings = () => this.#current.settings.sessions;
+    this.#sessions = options.sessions?.(settings) ?? new Sessions(options.clock, options.random, settings);
     this.#attempts = createAttempts(options.clock, options.limits);
   }
 
@@ -89,24 +93,24 @@ export class SignIn {
    * Returns the caller of a request with a session cookie; undefined when it has none.
    * @throws RequestProblem 403 when it is not from a page of the same origin, 401 when the session has ended.
    */
-  identify(headers: IncomingHttpHeaders): Identified | undefined {
+  async identify(headers: IncomingHttpHeaders): Promise<Identified | undefined> {
     const site = siteOf(headers, this.#own());
     const id = site === undefined ? undefined : sessionIdOf(headers, site);
     if (id === undefined) return undefined;
     this.checkOrigin(headers);
-    const session = this.#sessions.use(id);
+    const session = await this.#sessions.use(id);
     const caller = session === undefined ? undefined : this.#current.callerOf(session.user, session.endsMs);
     if (caller === undefined) throw signInRefusal('session-ended');
     return { caller, whenEnded: (unless, then) => this.#sessions.whenEnded(id, unless, then) };
   }
 
   /** Signs a browser in. @returns the cookie of its session. @throws RequestProblem */
-  withToken(token: string, request: SignInRequest): string {
+  async withToken(token: string, request: SignInRequest): Promise<string> {
     const site = this.checkOrigin(request.headers);
     const succeed = this.#attempts.begin(this.#addressOf(request));
     const user = this.#current.userOfToken(token);
     if (user === undefined) throw signInRefusal('wrong-token');
-    const cookie = this.#startSession(user, request, site);
+    const cookie = await this.#startSession(user, request, site);
     succeed();
     return cookie;
   }
@@ -162,8 +166,8 @@ export class SignIn {
   }: SignInRequest): Promise<{ readonly location: string | null; readonly cookies: readonly string[] }> {
     const site = this.checkOrigin(headers);
     const id = sessionIdOf(headers, site);
-    const session = id === undefined ? undefined : this.#sessions.use(id);
-    if (id !== undefined) this.#sessions.end(id);
+    const session = id === undefined ? undefined : await this.#sessions.use(id);
+    if (id !== undefined) await this.#sessions.end(id);
     if (session !== undefined)
       this.#options.log.info('server: signed out', { by: session.user.name, via: session.user.via });
     const location = session?.user.via === 'oidc' ? await this.#current.oidc?.provider.signOutUrl() : undefined;
@@ -183,18 +187,22 @@ export class SignIn {
     if (pending === undefined || !isOwn || ageMs < 0 || ageMs > limits.signInMs) throw signInRefusal('oidc-expired');
     const succeed = this.#attempts.begin(this.#addressOf(request));
     const { name, groups } = await provider.finish(answer, pending);
-    const cookie = this.#startSession({ via: 'oidc', name, groups, provider: provider.id }, request, request.site);
+    const cookie = await this.#startSession(
+      { via: 'oidc', name, groups, provider: provider.id },
+      request,
+      request.site,
+    );
     succeed();
     return cookie;
   }
 
   /** Starts a session with a new id and ends the former one of this browser. @returns the cookie. */
-  #startSession(user: SessionUser, { headers }: SignInRequest, site: Site): string {
+  async #startSession(user: SessionUser, { headers }: SignInRequest, site: Site): Promise<string> {
     const caller = this.#current.callerOf(user, 0);
     if (caller === undefined || !this.#current.hasRole(caller)) throw signInRefusal('no-role');
     const former = sessionIdOf(headers, site);
-    if (former !== undefined) this.#sessions.end(former);
-    const id = this.#sessions.start(user);
+    if (former !== undefined) await this.#sessions.end(former);
+    const id = await this.#sessions.start(user);
     this.#options.log.info('server: signed in', { by: user.name, via: user.via });
     return setCookie('session', site, id, { sameSite: 'Strict' });
   }
