@@ -4,7 +4,7 @@ import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson, sameJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { OrphanStatus } from '../model/status.ts';
-import { orphanFacts, orphanRemedy, orphansOf } from '../plan/orphans.ts';
+import { orphanFacts, orphanRemedy, orphansOf, outsideOf } from '../plan/orphans.ts';
 import { someOf } from '../plan/words.ts';
 import { unresolvedOf } from '../reconcile/survey.ts';
 import type { Core } from './core.ts';
@@ -35,13 +35,10 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
   const scopes = scopesOf(records);
   const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
-  const owned = await objectsOutside(core, scopes);
+  const named = unresolved.map(({ work }) => unresolvedOf(work));
+  const owned = await objectsOf(core, outsideOf(scopes, named));
   const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
-  const orphans = orphansOf(
-    owned,
-    scopes,
-    unresolved.map(({ work }) => unresolvedOf(work)),
-  ).map((orphan) => {
+  const orphans = orphansOf(owned, scopes, named).map((orphan) => {
     const facts = orphanFacts(orphan);
     return { ...facts, sinceMs: since.get(keyOf(facts)) ?? options.clock.now() };
   });
@@ -67,14 +64,14 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
 }
 
-/** Returns the objects of the source in other scopes. Most sources have none, so few objects are read. */
-async function objectsOutside(
+/** Returns the objects of the source in some scopes. Most sources have no orphans, so few objects are read. */
+async function objectsOf(
   { sourceLedger: { ledger, source } }: Core,
-  scopes: ReadonlySet<ScopeKey>,
+  isWanted: (scope: ScopeKey) => boolean,
 ): Promise<readonly OwnedObject[]> {
   const objects: OwnedObject[] = [];
   for (const scope of await ledger.ownedScopes(source))
-    if (!scopes.has(scope)) objects.push(...(await ledger.objects({ source, scope })));
+    if (isWanted(scope)) objects.push(...(await ledger.objects({ source, scope })));
   return objects;
 }
 

@@ -30,9 +30,8 @@ export function orphansOf(
   planned: ReadonlySet<ScopeKey>,
   unresolved: readonly UnresolvedApplication[],
 ): readonly Orphan[] {
-  const orphaned = owned.filter(
-    (object) => object.state !== 'gone' && !planned.has(object.scope) && !unresolved.some((one) => mayBe(object, one)),
-  );
+  const isOutside = outsideOf(planned, unresolved);
+  const orphaned = owned.filter(({ state, scope }) => state !== 'gone' && isOutside(scope));
   return [...Map.groupBy(orphaned, ({ scope, resource }) => `${scope} ${resource}`)]
     .sort(([left], [right]) => (left < right ? -1 : 1))
     .flatMap(([, objects]) => objects.slice(0, 1).map(({ scope, resource }) => ({ scope, resource, objects })));
@@ -40,6 +39,23 @@ export function orphansOf(
 
 /** Ordered by what Portolan may do with an object. */
 const ORIGINS: readonly Origin[] = ['created', 'adopted', 'observed'];
+
+/**
+ * Returns a function that finds scopes of no application. A fleet has thousands of both, so no scope is
+ * compared with each application.
+ */
+export function outsideOf(
+  planned: ReadonlySet<ScopeKey>,
+  unresolved: readonly UnresolvedApplication[],
+): (scope: ScopeKey) => boolean {
+  const named = new Set(unresolved.map(({ platform, region, appId = '' }) => `${platform}/${region}/${appId}`));
+  return (scope) => {
+    if (planned.has(scope)) return false;
+    // The team is not compared: it may be written as an alias.
+    const [platform, , region, appId] = scope.split('/');
+    return !named.has(`${platform}/${region}/${appId}`) && !named.has(`${platform}/${region}/`);
+  };
+}
 
 /** Returns an orphan as the API and JSON outputs show it. */
 export function orphanFacts({ scope, resource, objects }: Orphan): OrphanFacts {
@@ -82,10 +98,4 @@ export function orphanRemedy(scope: ScopeKey, url?: string): string {
   const forget = `let go of each: portolan ledger forget Kind/name${server} --reason "…"`;
   const back = `Put the Application back${url === undefined ? '' : ' (what git then lacks is pruned)'}`;
   return `${back}, ${remove}, or ${forget}`;
-}
-
-function mayBe(object: OwnedObject, { platform, region, appId }: UnresolvedApplication): boolean {
-  // The team is not compared: it may be written as an alias.
-  const [itsPlatform, , itsRegion, itsAppId] = object.scope.split('/');
-  return itsPlatform === platform && itsRegion === region && (appId === undefined || itsAppId === String(appId));
 }
