@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type ControllerApi, joinObservers } from '../../controller/api.ts';
+import type { Replicas } from '../../controller/replicas/group.ts';
 import { startNotifications } from '../../controller/notifications/notifications.ts';
 import type { Settings } from '../../configuration/settings/spec.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -85,6 +86,8 @@ interface SurfacesOptions {
   readonly observation: Pick<Observation, 'metrics' | 'traffic'>;
   readonly log: Log;
   readonly surroundings: Surroundings;
+  /** The processes that share the ledger. Absent: there are none. */
+  readonly replicas?: Replicas | undefined;
 }
 
 /** Time that the shutdown waits for notifications in flight. */
@@ -95,7 +98,8 @@ const NOTIFICATIONS_GRACE_MS = 5_000;
  * @throws PortolanError `invalid` where a secret is missing or the API would be open to all, `give-up` where the address
  * is in use.
  */
-export async function openSurfaces({ api, source, settings, observation, log, surroundings }: SurfacesOptions) {
+export async function openSurfaces(options: SurfacesOptions) {
+  const { api, source, settings, observation, log, surroundings, replicas } = options;
   const { metrics, traffic } = observation;
   const sender = senderOptions(surroundings, log, metrics);
   const notify = (receivers: Settings['notifications']) =>
@@ -105,6 +109,7 @@ export async function openSurfaces({ api, source, settings, observation, log, su
   const server = await startServer({
     ...sender,
     api,
+    replicas,
     settings: settings.server,
     metrics: render,
     traffic,

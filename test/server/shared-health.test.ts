@@ -1,0 +1,22 @@
+import { expect, test } from 'vitest';
+import { SharedWorld } from '../controller/replicas/shared-world.ts';
+import { controllerStatus, HandMadeController } from './controller.ts';
+import { serve } from './serving.ts';
+
+test('a replica is ready until it has been without the database for longer than a lease, and alive all the time', async () => {
+  const api = new HandMadeController();
+  const { ask } = await serve({ api, replicas: { shared: new SharedWorld().open('one'), leaseMs: 15_000 } });
+  const readyAfter = async (ageMs: number) => {
+    api.state = controllerStatus({ database: { isReachable: ageMs < 5_000, asOfMs: 1, ageMs } });
+    const { status, body } = await ask('/readyz', { role: null });
+    expect((await ask('/healthz', { role: null })).status).toBe(200);
+    return { status, reasons: (body as { reasons: readonly string[] }).reasons };
+  };
+  // The ledger itself is not asked: that would wait for the database.
+  api.ledgerFails = true;
+  expect(await readyAfter(0)).toEqual({ status: 200, reasons: [] });
+  expect(await readyAfter(15_000)).toEqual({ status: 200, reasons: [] });
+  expect(await readyAfter(15_001)).toEqual({ status: 503, reasons: ['the ledger does not answer'] });
+  expect((await ask('/api/v1/status')).body).toMatchObject({ database: { isReachable: false, ageMs: 15_001 } });
+  expect(await readyAfter(0)).toEqual({ status: 200, reasons: [] });
+});
