@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { LEASE_MS } from '../../src/ledger/postgres/address.ts';
+import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { selfSigned } from '../platform/self-signed.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';

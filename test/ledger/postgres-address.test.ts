@@ -22,11 +22,6 @@ test.for([
   expect(parseAddress(address.location)).toMatchObject({ host, port, schema, user: 'ann', database: 'fleet' });
 });
 
-test('a lease has 15 s, or the length that the URL gives', () => {
-  expect(parseAddress('postgres://ann@db/fleet').leaseMs).toBe(15_000);
-  expect(parseAddress('postgres://ann@db/fleet?lease=2s').leaseMs).toBe(2_000);
-});
-
 const PASSWORD = 'canary-password-4711';
 
 test.for([
@@ -41,9 +36,6 @@ test.for([
   ['postgres://ann@db/fleet?sslmode=prefer', 'ledger/bad-address'],
   ['postgres://ann@db/fleet?schema=a;drop', 'ledger/bad-address'],
   ['postgres://ann@db/%zz', 'ledger/bad-address'],
-  ['postgres://ann@db/fleet?lease=900ms', 'ledger/bad-address'],
-  ['postgres://ann@db/fleet?lease=1h', 'ledger/bad-address'],
-  ['postgres://ann@db/fleet?lease=', 'ledger/bad-address'],
 ] as const)('%s is refused, and no message shows a password', ([url, code]) => {
   let found: unknown;
   try {

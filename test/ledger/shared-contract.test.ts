@@ -1,4 +1,4 @@
-import { LEASE_MS } from '../../src/ledger/postgres/address.ts';
+import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { MemoryDatabase } from '../support/memory-database.ts';
 import { MemoryStore } from '../support/memory-ledger.ts';

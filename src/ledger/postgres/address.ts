@@ -1,4 +1,3 @@
-import { parseDuration } from '../../model/duration.ts';
 import { invalidInput, type PortolanError } from '../../model/errors.ts';
 
 /** The place of a ledger in PostgreSQL, from an URL such as `postgres://portolan@db.example.com/portolan`. */
@@ -18,8 +17,6 @@ export interface PostgresAddress {
   readonly clientKey: string | undefined;
   /** Path of a file that contains the password and nothing else. */
   readonly passwordFile: string | undefined;
-  /** Time after the last sign of a process at which another one may take over what it leads. */
-  readonly leaseMs: number;
   /** The URL for messages. It never contains a secret. */
   readonly location: string;
 }
@@ -30,20 +27,7 @@ export type TlsMode = 'disable' | 'verify-ca' | 'verify-full';
 const TLS_MODES: readonly string[] = ['disable', 'verify-ca', 'verify-full'] satisfies readonly TlsMode[];
 const DEFAULT_PORT = 5432;
 const DEFAULT_SCHEMA = 'portolan';
-const PARAMETERS: readonly string[] = [
-  'schema',
-  'host',
-  'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
-  'passwordFile',
-  'lease',
-];
-/** The length of a lease, and its limits. */
-export const LEASE_MS = 15_000;
-const LEASE_MS_MIN = 1_000;
-const LEASE_MS_MAX = 300_000;
+const PARAMETERS: readonly string[] = ['schema', 'host', 'sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'passwordFile'];
 
 /**
  * Parses the URL of a ledger. TLS with a verified server is the default for everything but loopback and sockets.
@@ -75,7 +59,6 @@ export function parseAddress(text: string): PostgresAddress {
     clientCertificate: parameters.get('sslcert'),
     clientKey: parameters.get('sslkey'),
     passwordFile: parameters.get('passwordFile'),
-    leaseMs: leaseOf(parameters.get('lease')),
     location: locationOf({ user, host, port, database, schema }),
   };
 }
@@ -99,14 +82,6 @@ function tlsOf(mode: string | undefined, host: string): TlsMode {
   if (mode === undefined) return isLocal(host) ? 'disable' : 'verify-full';
   if (TLS_MODES.includes(mode)) return mode as TlsMode;
   throw badAddress(`sslmode takes ${TLS_MODES.join(', ')}; other modes do not prove that the server is the right one`);
-}
-
-function leaseOf(text: string | undefined): number {
-  if (text === undefined) return LEASE_MS;
-  const leaseMs = parseDuration(text);
-  if (leaseMs === undefined || leaseMs < LEASE_MS_MIN || leaseMs > LEASE_MS_MAX)
-    throw badAddress('lease takes a duration from 1s to 5m');
-  return leaseMs;
 }
 
 /** Whether a connection to the host cannot leave this machine. */

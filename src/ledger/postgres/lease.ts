@@ -9,6 +9,8 @@ import { CommitUnanswered, postgresFault } from './faults.ts';
 import type { Renewable, Renewals } from './renewals.ts';
 import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
 
+/** Time after its last sign at which another process may take a lease over. */
+export const LEASE_MS = 15_000;
 /** Interval of checks while a lease may still expire. */
 const POLL_MS_MAX = 500;
 /** Waits between attempts to find out whether a commit took place: about 10 s in all. */

@@ -4,7 +4,7 @@ import { type Migration, migrations, newestSchema, type Standing } from '../migr
 import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
-import { acquireLease, type Lease } from './lease.ts';
+import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
 import { type RenewalParts, Renewals } from './renewals.ts';
 import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
 import { createTables, migrateTables, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
@@ -20,7 +20,7 @@ export interface PostgresLedgerOptions {
   readonly readOnly?: boolean;
   /** Never creates the tables. */
   readonly mustExist?: boolean;
-  /** Time after which another process may take the ledger over from one that gives no sign; by default that of the address. */
+  /** Time after which another process may take the ledger over from one that gives no sign. */
   readonly leaseMs?: number;
   /** The schema's steps; only tests of migration pass others. */
   readonly migrations?: readonly Migration[];
@@ -48,7 +48,7 @@ export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}
  * `ledger/unreachable`, `ledger/refused`, `ledger/not-durable`, `ledger/busy`, `ledger/full`.
  */
 export async function openPostgresLedger(access: PostgresAccess, options: PostgresLedgerOptions): Promise<SqlLedger> {
-  const db = await databaseOf(access, { idleMsMax: idleWithin(options.leaseMs ?? access.address.leaseMs) });
+  const db = await databaseOf(access, { idleMsMax: idleWithin(options.leaseMs) });
   try {
     return options.readOnly === true
       ? await openForReading(db, access, options)
@@ -79,7 +79,7 @@ async function openForWriting(
   options: PostgresLedgerOptions,
 ): Promise<SqlLedger> {
   const { location } = access.address;
-  const { clock, random, actor, leaseMs = access.address.leaseMs } = options;
+  const { clock, random, actor, leaseMs = LEASE_MS } = options;
   await mustBeDurable(db, location);
   await ensureTables(db, access, options);
   const holder = random.hex(16);
@@ -112,7 +112,7 @@ export async function renewalsOf(
 }
 
 /** Returns the time for which a process may pause in a transaction: a takeover waits for it. */
-export function idleWithin(leaseMs: number): number {
+export function idleWithin(leaseMs = LEASE_MS): number {
   return Math.min(IDLE_MS_MAX, Math.max(IDLE_MS_MIN, Math.floor(leaseMs / 2)));
 }
 

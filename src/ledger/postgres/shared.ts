@@ -17,7 +17,7 @@ import type {
 } from '../shared.ts';
 import type { SqlLedger } from '../sql-ledger.ts';
 import { explainPostgres } from './faults.ts';
-import { tryLease } from './lease.ts';
+import { tryLease, LEASE_MS } from './lease.ts';
 import {
   databaseOf,
   idleWithin,
@@ -48,7 +48,7 @@ export interface SharedLedgerOptions extends PostgresLedgerOptions {
  */
 export async function openSharedLedger(access: PostgresAccess, options: SharedLedgerOptions): Promise<SharedLedger> {
   const { location, schema } = access.address;
-  const { clock, random, leaseMs = access.address.leaseMs } = options;
+  const { clock, random, leaseMs = LEASE_MS } = options;
   const db = await databaseOf(access, { idleMsMax: idleWithin(leaseMs) });
   try {
     await mustBeDurable(db, location);
