@@ -1,4 +1,4 @@
-# The program bundled with every package it needs: the image holds Node, dist/, schemas and examples, and no node_modules.
+# The program bundled with every package it needs: the image holds Node, dist/, docs, schemas and examples, and no node_modules.
 FROM node:24.21.0-bookworm-slim AS build
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -16,6 +16,7 @@ COPY --from=build /app/package.json /app/README.md /app/LICENSE ./
 COPY --from=build /app/dist ./dist
 COPY --from=build /app/schemas ./schemas
 COPY --from=build /app/examples ./examples
+COPY --from=build /app/docs ./docs
 # The one writable place: ledger and compile cache. Mount a volume here, and the root may be read-only.
 RUN install --directory --owner=node --group=node /var/lib/portolan
 # Two pools for the allocator: with one for each thread, which it makes by default, memory grows for an hour before it stays.

@@ -6,13 +6,7 @@ import { runProgram } from '../src/cli/program.ts';
 import type { Output } from '../src/cli/terminal/terminal.ts';
 import { systemClock } from '../src/runtime/clock.ts';
 import { systemRandom } from '../src/runtime/random.ts';
-
-const HEAD = `<!-- Generated from --help of each command by npm run reference. Do not edit. -->
-
-# Commands
-
-The output of \`--help\` of every command: usage, options with their environment variables, and examples.
-`;
+import { GENERATED, type Page, prose, table } from './markdown.ts';
 
 /** Lines of code blocks, as wide as a page shows them. */
 const COLUMNS = 100;
@@ -24,23 +18,31 @@ interface CommandHelp {
   readonly summary: string;
 }
 
-/** One page about all commands, in the order in which the program lists them. */
-export async function commandsPage(root: string): Promise<string> {
+const FOLDER = 'docs/reference/commands';
+
+/** Returns a page for each command, and one that lists them in the order in which the program does. */
+export async function commandPages(root: string): Promise<readonly Page[]> {
   const top = await helpOf([], root);
   const commands = await helpBelow([], top, root);
   if (commands.length === 0) throw new Error(`no commands can be read from: ${top}`);
-  const contents = commands.map(({ words, summary }) => {
-    const name = `portolan ${words.join(' ')}`;
-    return `| [\`${name}\`](#${name.replaceAll(' ', '-')}) | ${summary} |`;
-  });
-  const sections = commands.map(({ words, text }) => `## portolan ${words.join(' ')}\n\n${block(text)}`);
+  const list = table(
+    ['command', 'what it does'],
+    commands.map(({ words, summary }) => [`[\`portolan ${words.join(' ')}\`](${words.join('-')}.md)`, summary]),
+  );
+  const index = `${GENERATED}
+# Commands
+
+One page for each command: its \`--help\`, with options, environment variables and examples.
+
+${list}
+${block(withoutList(top))}`;
   return [
-    HEAD,
-    '| command | what it does |\n|---|---|',
-    ...contents,
-    '',
-    `${block(withoutList(top))}\n${sections.join('\n')}`,
-  ].join('\n');
+    { file: `${FOLDER}/README.md`, text: index },
+    ...commands.map(({ words, text, summary }) => ({
+      file: `${FOLDER}/${words.join('-')}.md`,
+      text: `${GENERATED}\n# portolan ${words.join(' ')}\n\n${prose(summary)} ([all commands](README.md))\n\n${block(text)}`,
+    })),
+  ];
 }
 
 /** The page has a list of its own. */

@@ -4,37 +4,48 @@ import { type ChangeEffect, type DialectEffect, effectOf, leavesOf } from '../sr
 import { documentFields, type Field } from '../src/kinds/fields.ts';
 import type { KindDeclaration } from '../src/kinds/kind.ts';
 import { schemaFileName } from '../src/kinds/schema.ts';
-import type { Json } from '../src/model/json.ts';
+import { code, GENERATED, type Page, prose, table } from './markdown.ts';
 
-const HEAD = `<!-- Made from the schemas by npm run reference. Do not edit. -->
+const FOLDER = 'docs/reference/kinds';
 
-# Manifests and configuration: every field
-
-What \`portolan explain\` says, on one page. *Manifests* come from git; *configuration* is the operator's, in the file that
-\`--config\` names (by default \`portolan.yaml\`). A field that is absent from a manifest is not managed.
-`;
-
-/** One page about all kinds: what stands in every document, then each kind with an example and its fields. */
-export function kindsPage(): string {
+/** Returns a page for each kind, one that lists them with the fields of every document, and one about changes of fields. */
+export function kindPages(): readonly Page[] {
   const declarations = [...kindDeclarations.values()];
   const [first] = declarations;
   if (first === undefined) throw new Error('there are no kinds');
   const shared = documentFields(first).fields.filter(({ name }) => name !== 'spec' && name !== 'kind');
+  const list = table(
+    ['kind', 'location', 'description'],
+    declarations.map(({ kind, trust, specSchema: { description } }) => [
+      `[${kind}](${fileOf(kind)})`,
+      placeOf(trust),
+      prose(description),
+    ]),
+  );
+  const index = `${GENERATED}
+# Manifests and configuration: every field
+
+The same as \`portolan explain\`. *Manifests* come from git; *configuration* is the operator's, in the file of \`--config\`
+(by default \`portolan.yaml\`). A field that is absent from a manifest is not managed.
+
+${list}
+[Changes of fields](changes.md) lists the effect of a change of each field.
+
+## Every document
+
+${fieldsTable(shared)}`;
   return [
-    HEAD,
-    table(
-      ['kind', 'stands in', 'what it is'],
-      declarations.map(({ kind, trust, specSchema: { description } }) => [
-        `[${kind}](#${kind.toLowerCase()})`,
-        placeOf(trust),
-        prose(description),
-      ]),
-    ),
-    '## Every document\n',
-    fieldsTable(shared),
-    ...declarations.map(kindSection),
-    effectsSection(declarations),
-  ].join('\n');
+    { file: `${FOLDER}/README.md`, text: index },
+    { file: `${FOLDER}/changes.md`, text: `${GENERATED}\n${effectsSection(declarations)}` },
+    ...declarations.map((declaration) => ({
+      file: `${FOLDER}/${fileOf(declaration.kind)}`,
+      text: `${GENERATED}\n${kindSection(declaration)}`,
+    })),
+  ];
+}
+
+function fileOf(kind: string): string {
+  return `${schemaFileName(kind).replace(/\.schema\.json$/, '')}.md`;
 }
 
 const CHANGES: Readonly<Record<ChangeEffect, { readonly update: string; readonly recreate: string }>> = {
@@ -74,7 +85,7 @@ function effectsSection(declarations: readonly KindDeclaration<unknown>[]): stri
       });
     });
   });
-  return `## What a change of each field comes to
+  return `# Effect of a change of each field
 
 For an object that exists. *Update*: whether the server changes the field. *Read back*: which answer shows its present value; a
 change that no answer shows is never reported as done. *Recreate*: whether deleting and creating the object again is a way.
@@ -93,21 +104,15 @@ function kindSection(declaration: KindDeclaration<unknown>): string {
   const spec = documentFields(declaration).fields.filter(({ name }) => name === 'spec');
   const name = defaultName === undefined ? '' : ` \`metadata\` may be left out: its name is then \`${defaultName}\`.`;
   const shown = trust === 'manifest' ? examples : examples.slice(0, 1);
-  return `## ${kind}
+  return `# ${kind}
 
 ${prose(description)} Location: ${placeOf(trust)}.${name}
-Schema: [\`${schemaFileName(kind)}\`](../../schemas/${schemaFileName(kind)}). More: [${kind}](${folderOf(declaration)}/README.md).
+Schema: [\`${schemaFileName(kind)}\`](../../../schemas/${schemaFileName(kind)}). [All kinds](README.md).
 
 \`\`\`yaml
 ${shown.map((example) => stringify(example, { lineWidth: 0 })).join('---\n')}\`\`\`
 
 ${fieldsTable(spec.flatMap(({ fields }) => fields))}`;
-}
-
-/** Seen from the page. */
-function folderOf({ kind, trust }: KindDeclaration<unknown>): string {
-  const folder = schemaFileName(kind).replace(/\.schema\.json$/, '');
-  return trust === 'operator' ? `../configuration/${folder}` : folder;
 }
 
 function placeOf(trust: KindDeclaration<unknown>['trust']): string {
@@ -142,22 +147,4 @@ function needOf({ need, alternatives, default: fallback }: Field): string {
   if (need === 'one-of') return `this or ${alternatives.map((name) => code(name)).join(', ')}`;
   if (need === 'any-of') return `this, ${alternatives.map((name) => code(name)).join(', ')}, or both`;
   return fallback === undefined || JSON.stringify(fallback) === '{}' ? 'no' : `no: ${code(fallback)}`;
-}
-
-function code(value: Json): string {
-  return `\`${(typeof value === 'string' ? value : JSON.stringify(value)).replaceAll('|', '\\|')}\``;
-}
-
-/** Text outside of code, so that nothing in it is markup. */
-function prose(text: string): string {
-  return text
-    .split(/(`[^`]*`)/)
-    .map((part, index) => (index % 2 === 1 ? part : part.replace(/[*_\\[\]]/g, '\\$&').replaceAll('<', '&lt;')))
-    .join('')
-    .replaceAll('|', '\\|');
-}
-
-function table(headers: readonly string[], rows: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |\n`;
-  return `${line(headers)}|${headers.map(() => '---|').join('')}\n${rows.map(line).join('')}`;
 }

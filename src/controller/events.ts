@@ -1,5 +1,6 @@
 import type { JsonObject } from '../model/json.ts';
-import type { ControllerEvent, EventType } from '../model/status.ts';
+import type { EventType } from '../model/event-types.ts';
+import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Random } from '../runtime/random.ts';
 import type { EventStream } from './api.ts';

@@ -1,4 +1,5 @@
 import { resourceIdSchema as id } from './ids.ts';
+import type { EventType } from './event-types.ts';
 import { originSchema } from './owned.ts';
 import type { DeferredAction, FieldChange, Hold, Wait } from './plan.ts';
 import { positionSchema } from './problem.ts';
@@ -237,25 +238,6 @@ const controllerSchema = s.objectOf('The status of the controller.', {
   ),
 });
 export type ControllerStatus = s.TypeOf<typeof controllerSchema>;
-
-/** The types of events. The names are stable. */
-export type EventType =
-  | `controller.${'started' | 'draining' | 'reloaded'}`
-  | `source.${'observed' | 'accepted' | 'refused' | 'failed' | 'recovered'}`
-  | `apply.${'started' | 'finished'}`
-  | `action.${'done' | 'failed' | 'in-doubt'}`
-  | 'intent.resolved'
-  | `drift.${'detected' | 'healed' | 'gone'}`
-  | 'wait.progress'
-  | `hold.${'added' | 'released' | 'retried'}`
-  | `object.${'adopted' | 'forgotten'}`
-  | `approval.${'needed' | 'given'}`
-  | `application.${'failed' | 'recovered' | 'suspended' | 'resumed' | 'suspended-long'}`
-  | 'health.changed'
-  | `region.${'paused' | 'resumed'}`
-  | `circuit.${'opened' | 'closed'}`
-  | `orphan.${'detected' | 'gone' | 'pruned'}`
-  | 'command.refused';
 
 const severity = s.literal('info', 'warning', 'error');
 export type EventSeverity = s.TypeOf<typeof severity>;

@@ -54,8 +54,8 @@ function pruneHold({ inDoubt: [doubt] }: PlanInput, step: PlacedStep): HoldPropo
   if (doubt === undefined || !step.proposal.prune) return undefined;
   return {
     code: 'prune/in-doubt',
-    message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before that is settled`,
-    remedy: `Settle intent ${doubt.intent.id} first. \`portolan ledger show ${doubt.intent.id}\` shows its state.`,
+    message: `${whatIsInDoubt(doubt)}, so nothing is removed from this application before its outcome is known`,
+    remedy: `Wait for the outcome of intent ${doubt.intent.id}. \`portolan ledger show ${doubt.intent.id}\` shows its state.`,
   };
 }
 

@@ -58,7 +58,9 @@ function missingPages(folder: string): readonly string[] {
 test('the package holds what it needs and nothing else, and runs alone', async () => {
   const folder = unpackedPackage();
   expect(readdirSync(folder).sort()).toEqual(
-    'CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md dist examples package.json schemas src test'.split(' '),
+    'CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md dist docs examples package.json schemas src test'.split(
+      ' ',
+    ),
   );
   expect(missingPages(folder)).toEqual([]);
   const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as { engines: { node: string } };

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import { loadConfiguration } from '../../src/configuration/configuration.ts';
 
-const readme = readFileSync('src/configuration/settings/README.md', 'utf8');
+const readme = readFileSync('docs/reference/settings.md', 'utf8');
 const blocks = [...readme.matchAll(/^```yaml\n([^]*?)^```$/gm)].map(([, text = '']) => text);
 
 test('the readme of Settings shows its sections', () => {

@@ -148,8 +148,8 @@ test('nothing is removed while anything of the application is in doubt; other st
     {
       code: 'prune/in-doubt',
       resource: web,
-      message: `${SENT}, so nothing is removed from this application before that is settled`,
-      remedy: 'Settle intent intent-1 first. `portolan ledger show intent-1` shows its state.',
+      message: `${SENT}, so nothing is removed from this application before its outcome is known`,
+      remedy: 'Wait for the outcome of intent intent-1. `portolan ledger show intent-1` shows its state.',
       changes: [],
     },
   ]);

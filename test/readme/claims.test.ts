@@ -50,7 +50,7 @@ test('the table of exit codes has every code and no other', () => {
   expect(listed).toEqual(Object.keys(EXIT_MEANINGS).map(Number));
 });
 
-test.for(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'src/ledger/README.md'])(
+test.for(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'docs/concepts/ledger.md'])(
   'files and folders that %s names exist',
   (path) => {
     // The build makes `dist/`.

@@ -82,6 +82,7 @@ const ARGUMENTS: Readonly<Record<string, (scene: Scene) => readonly string[] | u
   export: ({ options: [, , ...config] }) => [SCOPE, ...config],
   adopt: ({ options, ledgerFile }) => [...options, '--ledger', ledgerFile, '--yes'],
   schema: () => [HOSTILE],
+  docs: () => [HOSTILE],
   explain: () => [HOSTILE],
   fmt: ({ options: [, manifests = ''] }) => ['--check', manifests],
   'ledger list': ({ ledgerFile }) => ['--ledger', ledgerFile],

@@ -24,7 +24,7 @@ export function builtProgram(): string {
   return built;
 }
 
-/** Returns a folder with `dist` and `examples`, as the package has them. */
+/** Returns a folder with `dist`, `examples` and `docs`, as the package has them. */
 export function builtPackage(): string {
   const builds = join(root, '.vitest', 'program');
   const place = join(builds, digestOfSources());
@@ -65,7 +65,7 @@ function build(builds: string, place: string): void {
   const draft = `${place}.draft`;
   rmSync(draft, { recursive: true, force: true });
   mkdirSync(draft);
-  symlinkSync(join(root, 'examples'), join(draft, 'examples'));
+  for (const folder of ['examples', 'docs']) symlinkSync(join(root, folder), join(draft, folder));
   execFileSync(process.execPath, [join(root, '.config', 'build.ts'), join(draft, 'dist')], { stdio: 'pipe' });
   renameSync(draft, place);
   for (const other of readdirSync(builds).map((name) => join(builds, name))) {

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   renameSync,
@@ -59,6 +60,14 @@ function unreadable(path: string, what: string, why: string, cause?: unknown): P
 /** Returns whether a path that the command line names is a folder. */
 export function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true;
+}
+
+/** Returns the Markdown files in a folder of the package and below, by their paths in it, sorted. */
+export function markdownFiles(folder: string): readonly string[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.md'))
+    .map((file) => file.replaceAll('\\', '/'))
+    .sort();
 }
 
 /** Makes a new folder that only this user can enter. @param prefix path and first characters of its name. */

@@ -1,5 +1,6 @@
 import type { JsonObject } from '../../model/json.ts';
-import type { ControllerEvent, EventSeverity, EventType } from '../../model/status.ts';
+import type { EventType } from '../../model/event-types.ts';
+import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
 import { cut } from '../../plan/words.ts';
 
