@@ -4,10 +4,11 @@
  *
  *   [FOLDER]   where to instead of `dist/`; it is emptied first
  */
-import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
+import { asciiOf } from './ascii.ts';
 import { chunkGroups } from './chunks.ts';
 import { ensureDashboard } from './dashboard.ts';
 import { leanBuiltins } from './lean-builtins.ts';
@@ -39,7 +40,7 @@ const bundle = await rolldown({
     write(level, log);
   },
 });
-await bundle.write({
+const { output } = await bundle.write({
   dir: dist,
   format: 'esm',
   entryFileNames: '[name].js',
@@ -47,6 +48,10 @@ await bundle.write({
   codeSplitting: { groups: chunkGroups(root) },
   minify: { compress: false, mangle: false, codegen: { removeWhitespace: true } },
 });
+for (const { type, fileName } of output) {
+  const file = join(dist, fileName);
+  if (type === 'chunk') writeFileSync(file, asciiOf(readFileSync(file, 'utf8')));
+}
 await bundle.close();
 copyFileSync(join(root, '.config', 'bin.js'), join(dist, 'portolan.js'));
 chmodSync(join(dist, 'portolan.js'), 0o755);

@@ -210,9 +210,11 @@ export function resourceStatuses(
       plan === undefined ? (known?.conditions[0]?.observedRevision ?? null) : revision,
       nowMs,
     );
-    // Most resources have the conditions of the one before. They share them, because a fleet has 60,000 resources.
-    if (!sameJson(own as readonly Json[], conditions as readonly Json[])) conditions = own;
-    return {
+    // Most resources have the conditions of the one before, and those of the former pass. They share them, because a fleet has
+    // 60,000 resources.
+    if (!isSame(own, conditions))
+      conditions = known !== undefined && isSame(own, known.conditions) ? known.conditions : own;
+    const status: ResourceStatus = {
       id,
       application: work.application.id,
       mode: modeOf(resource),
@@ -220,7 +222,12 @@ export function resourceStatuses(
       drift: plan === undefined ? (known?.drift ?? null) : (drifts.get(id) ?? null),
       holds: plan?.holds.filter((hold) => hold.resource === id) ?? known?.holds ?? [],
     };
+    return known?.conditions === conditions && isSame(status, known) ? known : status;
   });
+}
+
+function isSame(left: unknown, right: unknown): boolean {
+  return sameJson(left as Json, right as Json);
 }
 
 function stands(isReady: ConditionState, reconciling: ConditionState, stalled: ConditionState) {

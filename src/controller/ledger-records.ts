@@ -84,8 +84,8 @@ export interface AppRecord {
   author: string | null;
   status: ApplicationStatus;
   kept: Kept;
-  /** Last observation of this process as JSON, which takes half the memory; null before the first. */
-  observed: string | null;
+  /** Last observation of this process; null before the first. Without its time as JSON, which takes half the memory. */
+  observed: { readonly atMs: EpochMs; readonly others: string } | null;
   /** The plan that the last pass of this process ended with; null before the first. */
   plan: ScopePlan | null;
   /** Resources whose fields the platform did not show in the last pass. */
@@ -109,9 +109,19 @@ export interface AppRecord {
   reached: { revision: string; milestones: Set<string> };
 }
 
-export function observedOf({ observed }: Pick<AppRecord, 'observed'>): Observed | null {
-  return observed === null ? null : (JSON.parse(observed) as Observed);
+/** Stores an observation. The text of an equal one stays, so that a round over a fleet leaves less garbage. */
+export function keepObserved(record: AppRecord, { atMs, ...rest }: Observed): void {
+  const others = JSON.stringify(rest);
+  record.observed = { atMs, others: record.observed?.others === others ? record.observed.others : others };
 }
+
+export function observedOf({ observed }: Pick<AppRecord, 'observed'>): Observed | null {
+  return observed && { atMs: observed.atMs, ...(JSON.parse(observed.others) as Omit<Observed, 'atMs'>) };
+}
+
+/** Shared by all applications without them. */
+export const NONE_HIDDEN: AppRecord['hidden'] = new Set();
+export const NO_DOUBTS: AppRecord['doubts'] = new Map();
 
 type Stored = Pick<AppRecord, 'status' | 'kept'>;
 

@@ -4,7 +4,6 @@ import { isLedgerLost } from '../ledger/errors.ts';
 import type { Lead } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
-import type { Observed } from '../model/shown.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -18,7 +17,7 @@ import { type Core, logExpected, reachMilestone, publish, resyncMs, worldOf } fr
 import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { hasWritten, healthAfter } from './health.ts';
-import { saveRecord, type AppRecord } from './ledger-records.ts';
+import { keepObserved, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import { platformUnit } from './replicas/leadership.ts';
 import { mayNotContinue } from './replicas/unit-ledgers.ts';
@@ -144,20 +143,21 @@ const UNNAMED_LINES_MAX = 100;
 async function observe({ options: { clock, kinds, log } }: Core, record: AppRecord, seen: Seen): Promise<void> {
   const isHidden = ([id, live]: [ResourceId, unknown]): boolean =>
     kinds.get(kindName(id))?.view.isShown?.(live) === false;
-  record.hidden = new Set([...seen.live].filter(isHidden).map(([id]) => id));
-  record.doubts = new Map(
+  const hidden = new Set([...seen.live].filter(isHidden).map(([id]) => id));
+  record.hidden = hidden.size === 0 ? NONE_HIDDEN : hidden;
+  const doubts = new Map(
     seen.inDoubt.flatMap(({ intent, evidence }) => (evidence === '' ? [] : [[intent.id, evidence]])),
   );
+  record.doubts = doubts.size === 0 ? NO_DOUBTS : doubts;
   try {
     const { lines } = await shownLines(seen, kinds, 'known');
     const unnamed = lines.filter(({ resource, state }) => resource === undefined || state === 'not-in-manifests');
     const left = new Set(unnamed.slice(UNNAMED_LINES_MAX));
-    const observed: Observed = {
+    keepObserved(record, {
       atMs: clock.now() - (clock.monotonic() - seen.observedAtMs),
       lines: lines.filter((line) => !left.has(line)),
       ...(left.size === 0 ? {} : { unnamedLeftOut: left.size }),
-    };
-    record.observed = JSON.stringify(observed);
+    });
   } catch (error) {
     // A bug in a view must not stop the passes of an application.
     const fields = { application: record.id, error: String(error) };

@@ -68,6 +68,9 @@ test('the package holds what it needs and nothing else, and runs alone', async (
     new RegExp(`installed package needs Node ${engines.node.replace('>=', '')} or newer`),
   );
   expect(existsSync(join(folder, 'dist', 'portolan.js'))).toBe(true);
+  const chunks = readdirSync(join(folder, 'dist', 'chunks')).map((name) => join(folder, 'dist', 'chunks', name));
+  // One other character would double the memory of its file.
+  expect(chunks.filter((file) => /[^\0-\x7f]/.test(readFileSync(file, 'utf8')))).toEqual([]);
   const page = readFileSync(join(folder, 'dist', 'dashboard', 'index.html'), 'utf8');
   const files = [...page.matchAll(/"\.\/(assets\/[^"]+)"/g)].map(([, name = '']) => name);
   expect(files.length).toBeGreaterThanOrEqual(3);
