@@ -44,7 +44,7 @@ function apiPage(): string {
 \`127.0.0.1:7780\`. Send a token as \`Authorization: Bearer TOKEN\`. \`GET /api/v1/openapi.json\` has the schemas of all requests and
 answers. An error is a problem document (RFC 9457) with a \`code\` and a \`remedy\`: [all codes](errors/README.md).
 
-The column *permission* names the permission that a caller needs; [Settings](settings.md) bind roles to callers.
+The column *permission* names the permission that a caller needs; [roles](../concepts/roles.md) lists which role has which.
 
 ${table(['route', 'permission', 'description', 'parameters'], rows)}`;
 }

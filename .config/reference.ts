@@ -1,6 +1,6 @@
 /**
  * Writes the generated pages of `docs/reference`: kinds from the schemas, commands from their `--help`, codes of errors from the
- * code that reports them, and API, metrics and events of the controller. Run it (`npm run reference`) after every change to them.
+ * code that reports them, API, metrics and events of the controller, and the pictures of `docs/concepts` from their flowcharts. Run it (`npm run reference`) after every change to them.
  *
  *   --check   writes nothing; exit code 1 if a page differs from the program
  */
@@ -11,6 +11,7 @@ import { parseArgs } from 'node:util';
 import { GENERATED, type Page } from './markdown.ts';
 import { commandPages } from './reference-commands.ts';
 import { daemonPages } from './reference-daemon.ts';
+import { diagramPages } from './reference-diagrams.ts';
 import { errorPages } from './reference-errors.ts';
 import { kindPages } from './reference-kinds.ts';
 
@@ -22,6 +23,7 @@ const pages: readonly Page[] = [
   ...(await commandPages(root)),
   ...(await daemonPages()),
   ...errorPages(root),
+  ...diagramPages(root),
 ];
 const textOf = (file: string): string | undefined =>
   existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined;

@@ -11,7 +11,7 @@ const PAGE_LINK = /(?<!!)\[([^\]]*)\]\((?:[^)\s]*\/)?([a-z][\w-]*)\.md(?:#[^)]*)
 /** Renders a page for a terminal: paragraphs are wrapped, tables become lists, and links show their text. */
 export function renderMarkdown(text: string, columns: number, paint: Paint): string {
   const width = Math.min(columns, WIDTH_MAX);
-  const blocks = blocksOf(text.replace(/<!--[^]*?-->\n?/g, ''));
+  const blocks = blocksOf(text.replace(/<!--[^]*?-->\n?|^<\/?details>.*\n?/gm, ''));
   const rendered = blocks.map((block) => renderBlock(block, width, paint)).filter((part) => part !== '');
   return `${rendered.join('\n\n')}\n`;
 }

@@ -1,0 +1,2 @@
+evening
+rm -rf manifests .git portolan.db*

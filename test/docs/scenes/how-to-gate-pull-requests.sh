@@ -1,0 +1,2 @@
+evening
+sed -i 's#path: /#path: /new#' manifests/www.yaml

@@ -1,0 +1,3 @@
+evening
+controller
+NEW_TOKEN=sandbox-token

@@ -1,0 +1,8 @@
+evening
+mkdir ../backup
+portolan ledger backup ../backup/portolan.db
+rm portolan.db portolan.db-*
+ends_with 4 portolan apply --yes 2> ../lost.log
+grep 'ledger/missing' ../lost.log
+# --- page
+ends_with 0 portolan apply --yes
