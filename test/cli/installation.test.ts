@@ -119,10 +119,11 @@ test('the package holds what it needs and nothing else, and runs alone', async (
   expect(old.err).toMatch(/Node 24 or newer is needed, this is Node 20\.1\.0/);
 });
 
-/** Fails unless the README has the command, and the help of the command has its flags. */
+/** Fails unless the README or the page of the command line has the command, and the help of the command has its flags. */
 async function expectDescribed([command = '', ...args]: readonly string[]): Promise<void> {
-  const readme = readFileSync(join(projectRoot, 'README.md'), 'utf8');
-  expect(new RegExp(`\`(?:portolan )?${command}\\b`).test(readme), `the README has portolan ${command}`).toBe(true);
+  const pages = ['README.md', 'docs/reference/command-line.md', 'docs/concepts/the-daemon.md'];
+  const readme = pages.map((page) => readFileSync(join(projectRoot, page), 'utf8')).join('\n');
+  expect(new RegExp(`\`(?:portolan )?${command}\\b`).test(readme), `the pages have portolan ${command}`).toBe(true);
   const help = (await runHere([command, '--help'])).out;
   for (const flag of args.filter((word) => word.startsWith('-'))) expect(help, command).toContain(flag);
 }

@@ -1,14 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { pagesIn } from '../docs/markdown.ts';
 import { projectRoot, runHere } from './running.ts';
 
-/** Every `portolan ledger …` that a message, a help text or the README tells somebody to type. */
+/** Every `portolan ledger …` that a message, a help text or a page tells somebody to type. */
 function mentions(): { readonly where: string; readonly command: string; readonly flags: readonly string[] }[] {
   const sources = readdirSync(join(projectRoot, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts'))
     .map((name) => `src/${name}`);
-  return [...sources, 'README.md'].flatMap((path) => {
+  return [...sources, ...pagesIn('docs').filter((page) => !page.includes('reference/'))].flatMap((path) => {
     const text = readFileSync(join(projectRoot, path), 'utf8');
     return [...text.matchAll(/portolan ledger ([a-z]+)([^\n]*)/g)].map(([, command = '', rest = ''], n) => {
       // What follows in the sentence is about other commands.

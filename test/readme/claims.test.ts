@@ -8,15 +8,18 @@ import { EXIT_MEANINGS } from '../../src/cli/session/exit-codes.ts';
 import { BUDGET_MS } from '../../src/plan/budget.ts';
 import { shareLimits } from '../../src/plan/guard.ts';
 
+/** Pages with statements about the behaviour of the program. */
+const CONCEPTS = ['docs/concepts/the-daemon.md', 'docs/concepts/safety-rules.md'];
+
 const root = resolve(import.meta.dirname, '../..');
 /** Sentences may be wrapped anywhere. */
 const page = (path: string): string => readFileSync(join(root, path), 'utf8').replaceAll(/\s+/g, ' ');
 const minutes = (ms: number): string => `${ms / 60_000} minutes`;
 const percent = (share: number): string => `${share * 100} %`;
 
-test('the numbers of the README are the defaults of the program', () => {
+test('the numbers of the pages are the defaults of the program', () => {
   const { controller, prune, settle } = defaultSettings();
-  const readme = page('README.md');
+  const pages = [...CONCEPTS.map(page), page('README.md')].join(' ');
   const claims = [
     `**${LISTEN_DEFAULT}**`.replaceAll('**', '`'),
     `all applications every ${minutes(controller.resyncIntervalMs)} (\`resyncInterval\`)`,
@@ -27,7 +30,7 @@ test('the numbers of the README are the defaults of the program', () => {
     `In ${BUDGET_MS / 3_600_000} hours, one source may remove`,
     `at most ${prune.dailyObjects} objects or ${percent(prune.dailyShare)} on one platform`,
   ];
-  expect(claims.filter((claim) => !readme.includes(claim))).toEqual([]);
+  expect(claims.filter((claim) => !pages.includes(claim))).toEqual([]);
 });
 
 test('the README names no script that does not exist, and its picture is small', () => {
@@ -40,17 +43,20 @@ test('the README names no script that does not exist, and its picture is small',
     expect(statSync(join(root, path)).size, path).toBeLessThan(100_000);
 });
 
+test('the README is short: at most 150 lines of 120 characters', () => {
+  const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n');
+  expect(lines.length).toBeLessThanOrEqual(150);
+  expect(lines.filter((line) => line.length > 120)).toEqual([]);
+});
+
 test('the table of exit codes has every code and no other', () => {
-  const readme = readFileSync(join(root, 'README.md'), 'utf8');
-  const section = readme.slice(
-    readme.indexOf('## Exit codes'),
-    readme.indexOf('\n## ', readme.indexOf('## Exit codes') + 4),
-  );
+  const text = readFileSync(join(root, 'docs/reference/command-line.md'), 'utf8');
+  const section = text.slice(text.indexOf('## Exit codes'));
   const listed = [...section.matchAll(/^\| (\d+) \| (.+) \|$/gm)].map(([, code]) => Number(code));
   expect(listed).toEqual(Object.keys(EXIT_MEANINGS).map(Number));
 });
 
-test.for(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'docs/concepts/ledger.md'])(
+test.for(['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'src/README.md', 'docs/concepts/ledger.md', ...CONCEPTS])(
   'files and folders that %s names exist',
   (path) => {
     // The build makes `dist/`.

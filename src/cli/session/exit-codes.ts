@@ -5,7 +5,7 @@ import { own } from '../terminal/guarded.ts';
 import type { Terminal } from '../terminal/terminal.ts';
 import { FaultyInput, screenOf } from './problems.ts';
 
-/** Holds the exit codes of the program; the table is in README.md. */
+/** Holds the exit codes of the program; the table is in docs/reference/command-line.md. */
 export const EXIT = {
   /** Done, or in sync, or a dry run that found changes. */
   ok: 0,
