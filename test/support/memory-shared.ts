@@ -165,7 +165,7 @@ export class MemoryShared implements SharedLedger {
           .map(({ result: _, ...command }): Command => ({ ...command, addedAgoMs: nowMs() - command.addedMs }));
       }),
     finish: async (lead, id, result) => {
-      const own = [...this.#leads].find((one) => one === lead);
+      const own = [...this.#leads].find(({ unit, ledger }) => unit === lead.unit && ledger.epoch === lead.ledger.epoch);
       await this.#fencing(own, () =>
         this.#once('finish', () => {
           if (own === undefined) throw closed('memory');
