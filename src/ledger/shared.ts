@@ -119,7 +119,7 @@ export interface SharedEvent {
   readonly event: Json;
 }
 
-/** Orders of users to the leader of a unit. A finished one is kept for an hour. */
+/** Orders of users to the leader of a unit. The result of a finished one is kept for an hour, and its arguments are not. */
 export interface SharedCommands {
   /**
    * Records a command; it is durable before the promise resolves. The leader of the unit carries it out or refuses it, whichever

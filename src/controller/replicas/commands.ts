@@ -31,8 +31,8 @@ export interface CommandParts {
   carryOut(command: Command, signal: AbortSignal): Promise<Json | undefined>;
   /** Returns what the command is about: those about the same thing run one after another. undefined: it only reads. */
   orderOf(command: Command): string | undefined;
-  /** Called when a command was refused. */
-  refused(command: Command, error: PortolanError): void;
+  /** Called when a command was refused. @param ageMs since it was recorded. */
+  refused(command: Command, error: PortolanError, ageMs: number): void;
 }
 
 type Result = { readonly value?: Json } | { readonly error: ReportedError };
@@ -220,7 +220,8 @@ export class Commands {
   async #work(lead: Lead, command: Command, leaving: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([leaving, lead.over]);
     if (signal.aborted) return;
-    const { carryOut, refused, log } = this.#parts;
+    const { carryOut, refused, clock, log } = this.#parts;
+    const beganMs = clock.monotonic();
     let result: Result;
     try {
       const value = await carryOut(command, signal);
@@ -229,7 +230,7 @@ export class Commands {
       // The next leader carries it out.
       if (signal.aborted || isNotLeader(error)) return;
       if (error instanceof PortolanError) {
-        refused(command, error);
+        refused(command, error, command.addedAgoMs + clock.monotonic() - beganMs);
         result = { error: errorFacts(error) };
       } else {
         const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

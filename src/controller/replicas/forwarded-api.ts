@@ -1,4 +1,4 @@
-import type { Command } from '../../ledger/shared.ts';
+import type { Command, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { ControllerStatus } from '../../model/status.ts';
@@ -21,7 +21,7 @@ import {
   unitOf,
 } from './forwarded-methods.ts';
 import type { Replicas } from './group.ts';
-import { byPlatform, type ForwardedParts, type Send, unitsOf } from './forwarded-parts.ts';
+import { byPlatform, type ForwardedParts, isConfigured, type Send, unitsOf } from './forwarded-parts.ts';
 import { platformUnit, sourceUnit } from './leadership.ts';
 
 export interface Forwarded {
@@ -51,7 +51,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     log,
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
     orderOf: thingOf,
-    refused: (command, error) => reportRefused(core, command, error),
+    refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),
   });
   const asking = createAsking({ commands, replicas, contact });
   /** Asks the leader of a unit, which is another replica. */
@@ -71,7 +71,9 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
   ): Promise<Answer> => {
     const { of, isRead } = METHODS[method];
     const unit = unitOf(local, { of }, args[0], source);
-    if (leadership.of(unit) === undefined) return (await ask(method, args, by, signal)) as Answer;
+    // No replica leads a platform that the configuration does not have.
+    const isLedElsewhere = leadership.of(unit) === undefined && isConfigured(core, unit);
+    if (isLedElsewhere) return (await ask(method, args, by, signal)) as Answer;
     return isRead ? own() : commands.inOrder(of === 'platform' ? unit : (args[0] as string), own);
   };
   const api: ControllerApi = {
@@ -240,7 +242,8 @@ function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<Con
     async sync(ids, by) {
       const asked = ids === 'all' ? local.applications().map(({ id }) => id) : ids;
       const parts = [...byPlatform(core, asked)];
-      const own = parts.filter(([platform]) => leadership.of(platformUnit(platform)) !== undefined);
+      const isOwn = (unit: LeaseUnit): boolean => leadership.of(unit) !== undefined || !isConfigured(core, unit);
+      const own = parts.filter(([platform]) => isOwn(platformUnit(platform)));
       const others = parts.filter((part) => !own.includes(part));
       await Promise.all([
         ...others.map(([platform, some]) => {
@@ -287,9 +290,10 @@ function leaderMethods({ core, local }: ForwardedParts, plans: ForwardedPlans): 
   };
 }
 
-/** Reports a command that was refused after it was confirmed: its user may not wait any more. */
-function reportRefused(core: Core, { method, args, by, id }: Command, error: PortolanError): void {
-  if (METHODS[method as MethodName]?.isRead ?? true) return;
+/** Reports a command that was refused after its user had stopped waiting. */
+function reportRefused(core: Core, { method, args, by, id }: Command, error: PortolanError, ageMs: number): void {
+  const { isRead, patienceMs } = METHODS[method as MethodName] ?? METHODS.suspend;
+  if (isRead || ageMs < patienceMs) return;
   const [subject] = orderedArgs(args).args;
   const record = core.records.get(subject as ResourceId);
   const { code, message, remedy } = error;

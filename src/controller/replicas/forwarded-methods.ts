@@ -46,9 +46,10 @@ export const METHODS = {
   planManifests: read('platform', LONG_MS, true),
   findCommit: read('source', PATIENCE_MS),
   descent: read('source', PATIENCE_MS),
-  sync: command('platform', PATIENCE_MS),
-  retrySource: command('source', PATIENCE_MS),
-  pokeSource: command('source', PATIENCE_MS),
+  // Confirmed once they are recorded.
+  sync: command('platform', 0),
+  retrySource: command('source', 0),
+  pokeSource: command('source', 0),
   suspend: command('application', PATIENCE_MS),
   resume: command('application', PATIENCE_MS),
   approve: command('application', PATIENCE_MS),

@@ -25,6 +25,11 @@ export function unitsOf({ configuration, options, records }: Core): readonly Lea
   return [...[...platforms].map(platformUnit), sourceUnit(options.source)];
 }
 
+/** Returns whether the configuration has a unit. */
+export function isConfigured({ configuration }: Core, unit: LeaseUnit): boolean {
+  return !unit.startsWith('platform:') || configuration.operator.platforms.has(unit.slice('platform:'.length));
+}
+
 /** Returns applications by their platform. @throws PortolanError when the accepted source does not have one of them. */
 export function byPlatform(core: Core, ids: readonly ResourceId[]): ReadonlyMap<string, readonly ResourceId[]> {
   return Map.groupBy(ids, (id) => known(core, id).status.platform);

@@ -10,7 +10,7 @@ import type { Core } from '../core.ts';
 import { requireWithin } from '../plan-bounds.ts';
 import { knownScopes, limitsOfClient, planSent, readManifests, type SentManifests } from '../planning.ts';
 import type { LeaderMethods } from './forwarded-methods.ts';
-import { byPlatform, type ForwardedParts, type Send } from './forwarded-parts.ts';
+import { byPlatform, type ForwardedParts, isConfigured, type Send } from './forwarded-parts.ts';
 import { platformUnit } from './leadership.ts';
 import { mergePlans, type WholePlan } from './merged-plan.ts';
 
@@ -61,9 +61,10 @@ function wholeOf(core: Core, failed: readonly Failed[]): Pick<WholePlan, 'source
 
 /** Divides applications into those on platforms that this replica leads, or that are not configured, and others. */
 function divided(core: Core, platforms: ReadonlyMap<string, readonly ResourceId[]>) {
-  const { leadership, configuration } = core;
-  const isOwn = (platform: string): boolean =>
-    leadership.of(platformUnit(platform)) !== undefined || !configuration.operator.platforms.has(platform);
+  const isOwn = (platform: string): boolean => {
+    const unit = platformUnit(platform);
+    return core.leadership.of(unit) !== undefined || !isConfigured(core, unit);
+  };
   const all = [...platforms];
   return {
     own: all.flatMap(([platform, ids]) => (isOwn(platform) ? ids : [])),

@@ -31,7 +31,7 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
   };
 }
 
-/** The lock of the lease keeps a takeover waiting until the result is recorded. */
+/** The lock of the lease keeps a takeover waiting until the result is recorded. Arguments, which may be manifests, are not kept. */
 async function finish(
   data: SharedData,
   holder: string,
@@ -43,7 +43,7 @@ async function finish(
       select scope from ${data.table('lease')}
       where scope = ${lead.unit} and holder = ${holder} and epoch = ${epoch}::bigint and expires_ms > 0 for update),
     finished as (
-      update ${data.table('command')} set result = ${JSON.stringify(result)}, finished_ms = ${databaseNow}
+      update ${data.table('command')} set result = ${JSON.stringify(result)}, args = 'null', finished_ms = ${databaseNow}
       where id = ${id} and unit = ${lead.unit} and result is null and exists (select 1 from held))
     select count(*) as held from held`);
   if (row?.held !== 1) throw fenced(data.parts.location, epoch, epoch);

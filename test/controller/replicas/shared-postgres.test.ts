@@ -35,7 +35,7 @@ test('events of two processes have one order in PostgreSQL, whichever process re
     return log;
   });
   for (let at = 0; at < 300; at += 1) logs[at % 2]?.publish(draftEvent('apply.started', `event ${at}`));
-  await expect.poll(() => logs.map(({ newest }) => newest), { timeout: 10_000 }).toEqual([300, 300]);
+  await expect.poll(() => logs.map(({ newest }) => newest)).toEqual([300, 300]);
   const [first, second] = logs.map((log) => log.since(0, 1_000).events);
   expect(first).toEqual(second);
   expect(new Set(first?.map(({ message }) => message)).size).toBe(300);
@@ -75,7 +75,7 @@ test('a command waits in PostgreSQL for the next leader', async () => {
   await first.commands.close();
   const id = await add('resume');
   await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = '${UNIT}'`);
-  await expect.poll(() => second.leadership.take(UNIT), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => second.leadership.take(UNIT)).toBe(true);
   expect(await second.commands.resultOf(id, 10_000, never)).toEqual({ value: { by: 'two' } });
   expect(done).toEqual(['one suspend', 'two resume']);
 });
