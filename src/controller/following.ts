@@ -1,7 +1,7 @@
 import { groupByApplication } from '../manifest/group.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { type Json, sameJson } from '../model/json.ts';
-import type { Resource } from '../model/resource.ts';
+import type { DesiredState, Resource } from '../model/resource.ts';
 import type { ApplicationStatus, Condition } from '../model/status.ts';
 import { amount, someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
@@ -49,8 +49,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   const { accepted } = latest;
   const isNew = account.state.snapshot !== accepted.snapshot;
   const turn = (): Promise<void> => core.options.clock.sleep(0);
-  const works = groupByApplication(accepted.desired).map(workOf);
-  if (works.length >= PART_SIZE) await turn();
+  const works = await worksOf(accepted.desired, turn);
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
   const added = new Map<ResourceId, AppRecord>();
   for (const work of works) {
@@ -100,6 +99,16 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   if (places === undefined) return;
   if (works.length >= PART_SIZE) await turn();
   await findOrphans(core, places);
+}
+
+/** Returns each application with its resources. The event loop turns after every part of a new fleet. */
+async function worksOf(desired: DesiredState, turn: () => Promise<void>): Promise<readonly Work[]> {
+  const works: Work[] = [];
+  for (const group of groupByApplication(desired)) {
+    works.push(workOf(group));
+    if (works.length % PART_SIZE === 0) await turn();
+  }
+  return works;
 }
 
 /**

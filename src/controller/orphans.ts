@@ -4,7 +4,7 @@ import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson, sameJson } from '../model/json.ts';
 import type { OwnedObject } from '../model/owned.ts';
 import type { OrphanStatus } from '../model/status.ts';
-import { orphanFacts, orphanRemedy, orphansOf, outsideOf } from '../plan/orphans.ts';
+import { orphanFacts, orphanRemedy, orphansOf, outsideOf, type UnresolvedApplication } from '../plan/orphans.ts';
 import { someOf } from '../plan/words.ts';
 import { unresolvedOf } from '../reconcile/survey.ts';
 import type { Core } from './core.ts';
@@ -34,9 +34,10 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   if (intake.accepted === undefined) return;
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
   const scopes = scopesOf(records);
-  const unresolved = [...records.values()].filter(({ status }) => status.scope === null);
-  const named = unresolved.map(({ work }) => unresolvedOf(work));
-  const owned = await objectsOf(core, outsideOf(scopes, named));
+  const others = (await sourceLedger.ledger.ownedScopes(options.source)).filter((scope) => !scopes.has(scope));
+  // Most sources have no orphans. Then neither objects nor the applications without a scope are needed.
+  const named = others.length === 0 ? [] : unresolvedIn(records);
+  const owned = await objectsOf(core, others.filter(outsideOf(scopes, named)));
   const since = new Map(former.map((orphan) => [keyOf(orphan), orphan.sinceMs]));
   const orphans = orphansOf(owned, scopes, named).map((orphan) => {
     const facts = orphanFacts(orphan);
@@ -64,14 +65,17 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
 }
 
-/** Returns the objects of the source in some scopes. Most sources have no orphans, so few objects are read. */
+/** Returns the applications without a scope, as their manifests name them. */
+function unresolvedIn(records: Core['records']): readonly UnresolvedApplication[] {
+  return [...records.values()].filter(({ status }) => status.scope === null).map(({ work }) => unresolvedOf(work));
+}
+
 async function objectsOf(
   { sourceLedger: { ledger, source } }: Core,
-  isWanted: (scope: ScopeKey) => boolean,
+  scopes: readonly ScopeKey[],
 ): Promise<readonly OwnedObject[]> {
   const objects: OwnedObject[] = [];
-  for (const scope of await ledger.ownedScopes(source))
-    if (isWanted(scope)) objects.push(...(await ledger.objects({ source, scope })));
+  for (const scope of scopes) objects.push(...(await ledger.objects({ source, scope })));
   return objects;
 }
 
