@@ -27,6 +27,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   env: process.env,
   // Works from `src/main.ts` and from `dist/main.js`.
   packageRoot: fileURLToPath(new URL('..', import.meta.url)),
+  hostName: hostname(),
   who: `${userName()} on ${hostname()}, pid ${process.pid}`,
   temporaryFolder: tmpdir(),
   kinds: {

@@ -22,6 +22,7 @@ import type { Forwarded } from './replicas/forwarded-api.ts';
 import { platformUnit, soleLeadership } from './replicas/leadership.ts';
 import { openSharing } from './replicas/sharing.ts';
 import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
+import { followLeads } from './replicas/unit-changes.ts';
 import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
 import { workOn } from './worker.ts';
@@ -118,6 +119,7 @@ export class Controller {
       // The caller reports its failure.
       track: (work) => void this.#track(work).catch(() => {}),
     });
+    followLeads(this.#core);
     const local = createApi(this.#core, options.clock.now());
     this.#forwarded = sharing?.forward(this.#core, local);
     this.api = this.#forwarded?.api ?? local;

@@ -1,4 +1,4 @@
-import { type ApplyWorld, type Origin, type Timing, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
+import { type ApplyWorld, type Origin, timingOf, type WorldHooks } from '../reconcile/apply/world.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import type { Lead } from '../ledger/shared.ts';
 import { PortolanError } from '../model/errors.ts';
@@ -17,7 +17,7 @@ import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
-import type { Leadership, SendLimits } from './replicas/leadership.ts';
+import type { Leadership } from './replicas/leadership.ts';
 import type { Slots } from './slots.ts';
 
 /** The orphans of a source, and what its applications referred to when they were found. */
@@ -114,9 +114,9 @@ export function worldOf(
   const { stores, settings } = configuration;
   const client = configuration.client(application.spec.platform);
   const policies = policyJudge(settings.policies, options.workbench);
-  const timing = sendTiming(timingOf(settings), leadership.sending);
+  const timing = timingOf(settings);
   const ledger = lead?.ledger ?? sourceLedger.ledger;
-  const sendUntilMs = lead && lastSendOf(lead, timing, leadership);
+  const sendUntilMs = lead && lastSendOf(lead, leadership);
   const parts = { policies, kinds, client, random, stores, timing, snapshot, origin, ledger, sendUntilMs };
   return { ...sourceLedger, ...parts, ...hooks };
 }
@@ -130,13 +130,9 @@ interface PassParts {
   readonly lead: Lead | undefined;
 }
 
-function sendTiming(timing: Timing, { withinMsMax }: SendLimits): Timing {
-  return { ...timing, sendWithinMs: Math.min(timing.sendWithinMs, withinMsMax) };
-}
-
 /** Returns until when a leader sends: early enough that no byte leaves after another process may have taken the lease. */
-function lastSendOf(lead: Lead, { sendWithinMs }: Timing, { sending: { marginMs } }: Leadership): () => MonotonicMs {
-  return () => (lead.over.aborted ? Number.NEGATIVE_INFINITY : lead.validUntilMs() - (sendWithinMs + marginMs));
+function lastSendOf(lead: Lead, { sendMarginMs }: Leadership): () => MonotonicMs {
+  return () => (lead.over.aborted ? Number.NEGATIVE_INFINITY : lead.validUntilMs() - sendMarginMs);
 }
 
 /** Publishes events of an application. */

@@ -111,6 +111,8 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, because: reado
   const closed = await core.gates.report(record, result.outcome);
   const passed = closed === null ? result : { ...result, pause: closed };
   if (mayNotContinue(core, lead) && isInterrupted(passed)) return;
+  // Nothing can be recorded any more. The next leader observes what was sent.
+  if (lead.over.aborted) return;
   if (outcome.type !== 'unobserved' && noteScope(record, wanted, outcome.plan.scope, clock.now())) first.resources = [];
   const after = judgePass({
     record,

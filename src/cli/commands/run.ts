@@ -13,7 +13,7 @@ import type { Log } from '../../runtime/log.ts';
 import { requireKnownPaths } from '../../source/known-paths.ts';
 import { openSourceFeed } from '../../source/open-feed.ts';
 import { isOfCommit } from '../../source/snapshot.ts';
-import { rememberCapabilities, rememberedCapabilities } from '../session/capabilities.ts';
+import { rememberAll, rememberedCapabilities } from '../session/capabilities.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../session/command.ts';
 import {
   configurationContents,
@@ -25,6 +25,7 @@ import {
 import { EXIT, type ExitCode, reportError } from '../session/exit-codes.ts';
 import { createLog } from '../session/logging.ts';
 import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
+import type { Replica } from '../session/replica.ts';
 import { type Observation, openObservation, openSurfaces, type Surfaces } from '../session/surfaces.ts';
 import {
   addLogOptions,
@@ -53,6 +54,11 @@ const parameters = (command: Command) =>
           .addOption(configOption())
           .addOption(ledgerOption())
           .option(
+            '--replica-name <name>',
+            'name of this controller among those that share a ledger in PostgreSQL (default: the host name and a random suffix)',
+            replicaName,
+          )
+          .option(
             '--listen <address>',
             'address:port of the API, port 0 for any free port (default: spec.server.listen, 127.0.0.1:7780)',
             listenArgument,
@@ -66,7 +72,7 @@ type RunOptions = OptionsOf<typeof parameters>;
 
 export const runCommand = defineCommand({
   about:
-    'Runs the controller: follows a git checkout, a repository or a folder, applies its manifests to the platform, corrects drift and serves an HTTP API. It locks its ledger while it runs.',
+    'Runs the controller: follows a git checkout, a repository or a folder, applies its manifests to the platform, corrects drift and serves an HTTP API. It locks its ledger while it runs. Controllers with the same ledger in PostgreSQL divide the platforms among themselves.',
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.unreachable, EXIT.locked, EXIT.interrupted],
   seeAlso: ['status', 'events', 'sync', 'config'],
   examples: `
@@ -94,15 +100,50 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     if (!isPostgres(options.ledger) && !fileExists(options.ledger ?? DEFAULT_LEDGER_FILE)) await requirePaths();
     const actor = `portolan run by ${surroundings.who}`;
     const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
-    const { ledger } = await openLedger({ ledger: options.ledger, actor: holder, readOnly: false }, surroundings);
+    const { leaseMs } = configuration.settings.controller;
+    const opening = { ledger: options.ledger, actor: holder, leaseMs, name: options.replicaName };
+    const { ledger, replica, close } = await openRunLedger(opening, surroundings);
     try {
       if ((await ledger.lastSnapshot(options.source)) === undefined) await requirePaths();
-      return await runDaemon({ options, surroundings, log, ledger, actor });
+      return await runDaemon({ options, surroundings, log, ledger, actor, replica });
     } finally {
-      await ledger.close();
+      await close();
     }
   },
 });
+
+function replicaName(text: string): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text)) return text;
+  throw new InvalidArgumentError('Expected letters, digits, dots, hyphens and underscores, such as portolan-0.');
+}
+
+interface RunLedgerOptions {
+  readonly ledger: string | undefined;
+  readonly actor: string;
+  readonly leaseMs: number;
+  readonly name: string | undefined;
+}
+
+interface RunLedger {
+  /** Reads all records. Without a replica, it is also written. */
+  readonly ledger: Ledger;
+  /** undefined: this process alone has the ledger. */
+  readonly replica: Replica | undefined;
+  close(): Promise<void>;
+}
+
+/** Opens a ledger in a file for this process alone, or a ledger in a database together with other controllers. */
+async function openRunLedger(options: RunLedgerOptions, surroundings: Surroundings): Promise<RunLedger> {
+  const { ledger: address, actor, leaseMs, name } = options;
+  if (isPostgres(address)) {
+    const { openReplica } = await import('../session/replica.ts');
+    const replica = await openReplica({ ledger: address, name, actor, leaseMs }, surroundings);
+    const { shared } = replica.replicas;
+    return { ledger: shared.reader, replica, close: () => shared.close() };
+  }
+  const { ledger } = await openLedger({ ledger: address, actor, readOnly: false }, surroundings);
+  return { ledger, replica: undefined, close: () => ledger.close() };
+}
 
 function listenArgument(text: string): string {
   if (/^([A-Za-z0-9.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}$/.test(text)) return text;
@@ -135,10 +176,11 @@ interface Daemon {
   readonly log: Log;
   readonly ledger: Ledger;
   readonly actor: string;
+  readonly replica: Replica | undefined;
 }
 
 async function runDaemon(daemon: Daemon): Promise<ExitCode> {
-  const { options, surroundings, log, ledger, actor } = daemon;
+  const { options, surroundings, log, ledger, actor, replica } = daemon;
   const { configuration } = readConfiguration(options.config, surroundings);
   const remembered = await rememberedCapabilities(ledger, { configuration });
   const current: { settings: Settings } = { settings: configuration.settings };
@@ -147,7 +189,9 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
     remembered: (name) => remembered.get(name),
     onRequest: observation.observer.request,
   });
-  const actorOfSource = { ledger, clock: surroundings.clock, source: options.source, actor };
+  const state: DaemonState = { opened, observation, current, over: new AbortController(), url: null };
+  const group = replica && (await joinGroup(daemon, replica, state));
+  const actorOfSource = { ledger: group?.ofSource ?? ledger, clock: surroundings.clock, source: options.source, actor };
   const limits = () => current.settings.source.limits;
   const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
   const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
@@ -155,21 +199,16 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   const { observer } = observation;
   const sourceParts = { ledger, feed, workbench, planWorkbench, actor };
   const kinds = await surroundings.kinds.reconciled();
-  const parts = { ...sourceParts, kinds, log, configuration: opened.forController, observer };
+  const parts = { ...sourceParts, kinds, log, configuration: opened.forController, observer, ...group?.parts };
   const controller = controllerOf(daemon, parts);
+  group?.follow();
   const settings = withListen(opened.configuration.settings, options);
-  const over = new AbortController();
-  const state: DaemonState = {
-    opened,
-    observation,
-    current,
-    until: AbortSignal.any([surroundings.signal, over.signal]),
-  };
   observation.attach(controller.api);
   const surfaces = await openSurfaces({
     api: controller.api,
     settings,
     source: options.source,
+    replicas: replica?.replicas,
     observation,
     log,
     surroundings,
@@ -177,26 +216,40 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   log.info(
     `API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
+  state.url = surfaces.url;
   controller.start();
+  group?.leadership.start();
   const reloading = reloadOnChanges(daemon, controller, surfaces, state);
-  const lost = await Promise.race([controller.lost, waitForAbort(surroundings.signal)]);
-  over.abort(new Error('the daemon ends'));
-  if (lost !== undefined) log.info('ending: another process holds the ledger');
-  const isWhole = await controller.drain();
-  for (const part of [surfaces, planWorkbench, observation]) await part.close();
+  const ends = [
+    controller.lost,
+    waitForAbort(surroundings.signal),
+    ...(group === undefined ? [] : [group.leadership.failed]),
+  ];
+  const lost = await Promise.race(ends);
+  state.over.abort(new Error('the daemon ends'));
+  if (lost !== undefined) log.info(`ending: ${lost.message}`);
+  const [isWhole] = await Promise.all([controller.drain(), group?.leadership.drain()]);
+  for (const part of [surfaces, planWorkbench, observation, controller]) await part.close();
   await reloading;
-  await closePlatforms(daemon, state);
+  if (group === undefined) await rememberAll(ledger, state.opened, surroundings.clock);
+  await state.opened.platforms.close();
   if (lost !== undefined) return reportError(lost, surroundings);
   const rest = isWhole ? 'every sent request is recorded' : 'the next start observes the interrupted requests';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
 }
 
-async function closePlatforms({ ledger, surroundings }: Daemon, { opened }: DaemonState): Promise<void> {
-  await rememberCapabilities(ledger, opened, surroundings.clock).catch((error: unknown) => {
-    if (!(error instanceof PortolanError)) throw error;
+/** Joins the controllers that share the ledger. */
+async function joinGroup({ options, surroundings, log }: Daemon, replica: Replica, state: DaemonState) {
+  const { joinReplicas } = await import('../session/replica.ts');
+  return joinReplicas(replica, {
+    observer: state.observation.observer,
+    log,
+    source: options.source,
+    clock: surroundings.clock,
+    opened: () => state.opened,
+    address: () => state.url,
   });
-  await opened.platforms.close();
 }
 
 function feedOf(
@@ -224,7 +277,8 @@ function feedOf(
 
 function controllerOf(
   { options, surroundings }: Daemon,
-  parts: Omit<ControllerOptions, 'clock' | 'random' | 'source' | 'version' | 'allow'>,
+  parts: Omit<ControllerOptions, 'clock' | 'random' | 'source' | 'version' | 'allow'> &
+    Partial<Pick<ControllerOptions, 'clock'>>,
 ): Controller {
   return new Controller({
     clock: surroundings.clock,
@@ -245,8 +299,10 @@ interface DaemonState {
   opened: OpenedConfiguration;
   readonly observation: Observation;
   readonly current: { settings: Settings };
-  /** Aborted when the daemon ends for any reason. */
-  readonly until: AbortSignal;
+  /** Aborted when the daemon ends for another reason than a signal. */
+  readonly over: AbortController;
+  /** URL of the API, once it listens. */
+  url: string | null;
 }
 
 function describePruning({ prune, controller }: Settings): string {
@@ -264,7 +320,7 @@ async function reloadOnChanges(
 ): Promise<void> {
   const { options, surroundings, log } = daemon;
   const { clock } = surroundings;
-  const { until: signal } = state;
+  const signal = AbortSignal.any([surroundings.signal, state.over.signal]);
   const stopListening = surroundings.onHangup?.(() => void reload());
   let contentsBefore = configurationContents(options);
   let before = configurationText(options, surroundings);
@@ -283,6 +339,8 @@ async function reloadOnChanges(
       state.current.settings = next.configuration.settings;
       if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
         log.warn('spec.source of Settings changed; restart the daemon to apply it');
+      if (former.configuration.settings.controller.leaseMs !== next.configuration.settings.controller.leaseMs)
+        log.warn('spec.controller.lease of Settings changed; restart the daemon to apply it');
       log.info(`the changed configuration ${describePruning(next.configuration.settings)}`);
       // Passes that began with the former configuration finish with it.
       closing.push(controller.reload(next.forController).then(() => former.platforms.close()));

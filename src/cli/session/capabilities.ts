@@ -1,4 +1,5 @@
 import type { Ledger } from '../../ledger/ledger.ts';
+import { PortolanError } from '../../model/errors.ts';
 import { canonicalJson } from '../../model/json.ts';
 import type { Capabilities } from '../../platform/client.ts';
 import type { Clock } from '../../runtime/clock.ts';
@@ -20,13 +21,16 @@ export async function rememberedCapabilities(
 
 /**
  * Records the capabilities that reads found out about each server, so that the next run does not have to ask for them.
+ * @param only the platform that the ledger is for; absent: all.
  */
 export async function rememberCapabilities(
   ledger: Ledger,
   { platforms, configuration }: { readonly platforms: Platforms; readonly configuration: Input['configuration'] },
   clock: Clock,
+  only?: string,
 ): Promise<void> {
   for (const client of platforms.opened()) {
+    if (only !== undefined && client.name !== only) continue;
     const url = configuration.platforms.get(client.name)?.url;
     if (url === undefined) continue;
     const key = capabilitiesFact(client.name, url);
@@ -39,6 +43,13 @@ export async function rememberCapabilities(
       operations: [{ op: 'set-fact', key, value }],
     });
   }
+}
+
+/** Does the same when a controller ends. It ends all the same where the ledger cannot be written. */
+export async function rememberAll(...args: Parameters<typeof rememberCapabilities>): Promise<void> {
+  await rememberCapabilities(...args).catch((error: unknown) => {
+    if (!(error instanceof PortolanError)) throw error;
+  });
 }
 
 function capabilitiesFact(name: string, url: string): string {

@@ -29,6 +29,8 @@ export interface ProcessSurroundings {
   readonly packageRoot: string;
   /** The user and process that run the program, for ledgers and locks: `alice on host-1, pid 4711`. */
   readonly who: string;
+  /** Name of the machine or the container. */
+  readonly hostName?: string;
   /** Folder for temporary files. */
   readonly temporaryFolder: string;
   readonly kinds: KindLoader;

@@ -26,6 +26,10 @@ export const controllerSettingsSchema = section('Settings of the daemon (portola
   drainTimeout: duration('How long the process waits after SIGTERM for its requests before it ends.', {
     default: '30s',
   }),
+  lease: duration(
+    'How long a controller leads a platform without contact to the database, if the ledger is in PostgreSQL: then another controller takes the platform over. At least 1s, and the same for all controllers.',
+    { default: '15s' },
+  ),
   healthTimeout: duration(
     'How long an application may take to become ready after a change before it counts as unhealthy.',
     {

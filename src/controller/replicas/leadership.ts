@@ -1,5 +1,7 @@
 import type { Ledger } from '../../ledger/ledger.ts';
 import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
 
 /**
  * Decides what this process may write: passes of a platform need the lead of the platform, and the acceptance of commits needs the
@@ -8,8 +10,8 @@ import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
 export interface Leadership {
   /** Other processes share the ledger: each unit has its leader, and a lost one does not end this process. */
   readonly isShared: boolean;
-  /** Limits when the requests of a leader leave. */
-  readonly sending: SendLimits;
+  /** A request leaves only if the lease is valid for longer than this, which covers the way of its first byte. */
+  readonly sendMarginMs: number;
   /** Returns the right to begin work in a unit; undefined while another process has it, or while this one hands it over. */
   of(unit: LeaseUnit): Lead | undefined;
   /** Returns the right to finish work in a unit: the same, also while this process hands the unit over. */
@@ -34,19 +36,26 @@ export type LeadChange =
   /** This process has released it, or another process has taken it over. */
   | { readonly type: 'ended'; readonly lead: Lead };
 
-export interface SendLimits {
-  /** Maximum of the time between an intent and the first byte of its request. */
-  readonly withinMsMax: number;
-  /** Time between the end of that and the end of the lease. */
-  readonly marginMs: number;
-}
-
 export function platformUnit(platform: string): LeaseUnit {
   return `platform:${platform}`;
 }
 
 export function sourceUnit(source: string): LeaseUnit {
   return `source:${source}`;
+}
+
+/**
+ * Returns the clock of one replica. Times since boot end with the process: another replica may run on another machine, or in a
+ * container whose times begin elsewhere, so it trusts none of them and begins each settle window again.
+ */
+export function replicaClock(clock: Clock, random: Random): Clock {
+  const boot = `replica-${random.hex(16)}`;
+  return {
+    now: () => clock.now(),
+    monotonic: () => clock.monotonic(),
+    sleep: (ms, signal) => clock.sleep(ms, signal),
+    sinceBoot: () => ({ boot, uptimeMs: Math.round(clock.monotonic()) }),
+  };
 }
 
 const NEVER = new AbortController().signal;
@@ -67,7 +76,7 @@ export function soleLeadership(ledger: Ledger): Leadership {
   };
   return {
     isShared: false,
-    sending: { withinMsMax: Number.POSITIVE_INFINITY, marginMs: 0 },
+    sendMarginMs: 0,
     of,
     held: of,
     onChange: () => () => {},

@@ -4,7 +4,7 @@ import type { Lead, LeaseUnit, SharedLedger } from '../../../src/ledger/shared.t
 /** A leadership that a test hands out. */
 export class HandLeadership implements Leadership {
   readonly isShared = true;
-  readonly sending = { withinMsMax: 2_000, marginMs: 2_000 };
+  readonly sendMarginMs = 0;
   readonly #shared: Pick<SharedLedger, 'lead'>;
   readonly #held = new Map<LeaseUnit, Lead>();
   readonly #leaving = new Set<LeaseUnit>();

@@ -1,0 +1,110 @@
+import packageFile from '../../../package.json' with { type: 'json' };
+import type { ControllerObserver } from '../../controller/api.ts';
+import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
+import { Replicas } from '../../controller/replicas/group.ts';
+import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
+import { type Ledger, noLedger } from '../../ledger/ledger.ts';
+import type { Leadership } from '../../controller/replicas/leadership.ts';
+import { openSharedLedger } from '../../ledger/postgres/shared.ts';
+import { formatDuration } from '../../model/duration.ts';
+import { invalidInput } from '../../model/errors.ts';
+import { compareText } from '../../model/text.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import { rememberAll } from './capabilities.ts';
+import type { Surroundings } from './command.ts';
+import type { OpenedConfiguration } from './daemon-configuration.ts';
+import { postgresAccess } from './postgres.ts';
+
+/** Shortest lease: a slow database would end it again and again. */
+const LEASE_MS_MIN = 1_000;
+
+/** One of the controllers that share a ledger in PostgreSQL. */
+export interface Replica {
+  readonly replicas: Replicas;
+  /** The clock of its passes. */
+  readonly clock: Clock;
+}
+
+interface ReplicaOptions {
+  /** URL of the ledger. */
+  readonly ledger: string;
+  readonly name: string | undefined;
+  readonly actor: string;
+  readonly leaseMs: number;
+}
+
+/**
+ * Opens the ledger as one of several controllers.
+ * @throws PortolanError of `openSharedLedger`, and `invalid` for a lease that is too short.
+ */
+export async function openReplica(options: ReplicaOptions, surroundings: Surroundings): Promise<Replica> {
+  const { clock, random, hostName = 'controller' } = surroundings;
+  const { ledger, actor, leaseMs } = options;
+  if (leaseMs < LEASE_MS_MIN)
+    throw invalidInput(
+      'controller/short-lease',
+      `spec.controller.lease is ${formatDuration(leaseMs)}. Nothing was started.`,
+      'Set it to 1s or more; the default is 15s.',
+    );
+  // A container that starts again has the same host name, and the leases of its former process may still be valid.
+  const name = options.name ?? `${hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-')}-${random.hex(2)}`;
+  const access = postgresAccess(ledger, surroundings);
+  const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name });
+  return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
+}
+
+interface GroupParts {
+  readonly observer: ControllerObserver;
+  readonly log: Log;
+  readonly source: string;
+  readonly clock: Clock;
+  /** Returns the present configuration. A reload replaces it. */
+  opened(): Pick<OpenedConfiguration, 'platforms' | 'configuration'>;
+  /** Returns the URL of the API; null: it does not listen yet. */
+  address(): string | null;
+}
+
+/** Joins the controllers that share the ledger. The leadership begins with its `start`. */
+export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
+  const { observer, log, source, opened, address } = parts;
+  const { name, leaseMs, shared } = replicas;
+  const startedMs = clock.now();
+  const leadership = new ReplicaLeadership({
+    shared,
+    clock,
+    log,
+    observer,
+    leaseMs,
+    units: () => [
+      ...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit),
+      sourceUnit(source),
+    ],
+    report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
+  });
+  return {
+    leadership,
+    /** Options of the controller. */
+    parts: { leadership, replicas, clock },
+    /**
+     * For what is remembered of commits that could not be read. It records nothing while another controller leads the source.
+     */
+    ofSource: ledgerOfSource(shared.reader, leadership, source),
+    /** Records what was found out about a platform before another controller leads it. Call it once the controller is made. */
+    follow(): void {
+      leadership.onChange(async ({ type, lead: { unit, ledger } }) => {
+        if (type === 'leaving' && unit.startsWith('platform:'))
+          await rememberAll(ledger, opened(), parts.clock, unit.slice('platform:'.length));
+      });
+    },
+  };
+}
+
+function ledgerOfSource(reader: Ledger, leadership: Leadership, source: string): Ledger {
+  return {
+    ...noLedger,
+    location: reader.location,
+    fact: (key) => reader.fact(key),
+    commit: async (transaction) => leadership.held(sourceUnit(source))?.ledger.commit(transaction),
+  };
+}

@@ -1,0 +1,82 @@
+import type { LeaseUnit } from '../../ledger/shared.ts';
+import { compareText } from '../../model/text.ts';
+
+/** Share of its part that a replica may lead at most, and should lead at least. Between them, no unit moves. */
+const MOST = 1.25;
+const LEAST = 0.75;
+
+/** The group as each replica reads it. */
+export interface GroupView {
+  readonly units: readonly LeaseUnit[];
+  /** Names of the replicas that may take units, the one that was started last first. */
+  readonly replicas: readonly string[];
+  /** The leader of each unit that has one. */
+  readonly leaders: ReadonlyMap<LeaseUnit, string>;
+}
+
+/** A unit that one replica hands over to another. */
+export interface UnitMove {
+  readonly unit: LeaseUnit;
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * Returns the replica for each unit without a leader: the one that leads least, and of these the one that was started last. Units
+ * with a leader stay. So a replica that leaves moves its own units only, and a rolling update moves them to the replica that was just
+ * started; with rendezvous hashing, it would move some units again for each replica.
+ */
+export function assignFree(view: GroupView): ReadonlyMap<LeaseUnit, string> {
+  const loads = loadsOf(view);
+  const assigned = new Map<LeaseUnit, string>();
+  for (const unit of view.units.toSorted(compareText)) {
+    if (view.leaders.has(unit)) continue;
+    const replica = leastLoaded(loads);
+    if (replica === undefined) break;
+    assigned.set(unit, replica);
+    loads.set(replica, (loads.get(replica) ?? 0) + 1);
+  }
+  return assigned;
+}
+
+/**
+ * Returns the next unit to hand over, so that no replica leads more than 1.25 times its part, or less than 0.75 times; undefined if
+ * the units are divided well enough, or while one of them has no leader among these replicas.
+ */
+export function nextMove(view: GroupView): UnitMove | undefined {
+  const { units, replicas, leaders } = view;
+  const loads = loadsOf(view);
+  if (units.some((unit) => !loads.has(leaders.get(unit) ?? ''))) return undefined;
+  const to = leastLoaded(loads);
+  const most = Math.max(...loads.values());
+  const least = loads.get(to ?? '') ?? 0;
+  // Those that were started first give.
+  const from = replicas.findLast((replica) => loads.get(replica) === most);
+  if (to === undefined || from === undefined) return undefined;
+  const part = units.length / replicas.length;
+  const isUneven = most > roomOf(units.length, replicas.length) || least < Math.floor(part * LEAST);
+  if (!isUneven || most <= least + 1) return undefined;
+  const unit = units.toSorted(compareText).find((one) => leaders.get(one) === from);
+  return unit && { unit, from, to };
+}
+
+/** Returns the maximum number of units that one replica leads. */
+export function roomOf(units: number, replicas: number): number {
+  return Math.ceil((units / Math.max(1, replicas)) * MOST);
+}
+
+function loadsOf({ units, replicas, leaders }: GroupView): Map<string, number> {
+  const loads = new Map(replicas.map((replica) => [replica, 0]));
+  for (const unit of units) {
+    const leader = leaders.get(unit) ?? '';
+    const load = loads.get(leader);
+    if (load !== undefined) loads.set(leader, load + 1);
+  }
+  return loads;
+}
+
+/** Returns the first of those that lead least. */
+function leastLoaded(loads: ReadonlyMap<string, number>): string | undefined {
+  const least = Math.min(...loads.values());
+  return [...loads].find(([, load]) => load === least)?.[0];
+}

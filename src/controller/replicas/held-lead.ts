@@ -1,0 +1,48 @@
+import { isLedgerLost } from '../../ledger/errors.ts';
+import type { Ledger } from '../../ledger/ledger.ts';
+import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { MonotonicMs } from '../../model/time.ts';
+
+/** A lead that ends for good with the first transaction that the database refuses because of it. */
+export class HeldLead implements Lead {
+  readonly unit: LeaseUnit;
+  readonly ledger: Ledger;
+  readonly #lead: Lead;
+  readonly #over = new AbortController();
+
+  /** @param onFenced is called for each transaction that was refused. */
+  constructor(lead: Lead, onFenced: () => void) {
+    this.unit = lead.unit;
+    this.#lead = lead;
+    const { ledger } = lead;
+    this.ledger = {
+      ...ledger,
+      commit: async (transaction) => {
+        try {
+          await ledger.commit(transaction);
+        } catch (error) {
+          if (error instanceof PortolanError && isLedgerLost(error)) {
+            onFenced();
+            this.end();
+          }
+          throw error;
+        }
+      },
+    };
+    if (lead.over.aborted) this.end();
+    lead.over.addEventListener('abort', () => this.end(), { once: true });
+  }
+
+  get over(): AbortSignal {
+    return this.#over.signal;
+  }
+
+  validUntilMs(): MonotonicMs {
+    return this.#lead.validUntilMs();
+  }
+
+  end(): void {
+    this.#over.abort();
+  }
+}

@@ -1,0 +1,346 @@
+import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import { compareText } from '../../model/text.ts';
+import type { MonotonicMs } from '../../model/time.ts';
+import type { Clock } from '../../runtime/clock.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
+import { assignFree, type GroupView, nextMove } from './assignment.ts';
+import { HeldLead } from './held-lead.ts';
+import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
+
+export interface ReplicaLeadershipOptions {
+  readonly shared: SharedLedger;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly observer: Pick<ControllerObserver, 'units' | 'led' | 'yielded' | 'fenced' | 'databaseAsked'>;
+  /** Length of the leases of this process. */
+  readonly leaseMs: number;
+  /** Returns the units that this process could work on. A reload changes them. */
+  units(): readonly LeaseUnit[];
+  /** Returns what this process reports with each heartbeat. Its name is the same each time. */
+  report(): ReplicaReport;
+}
+
+/** The work of this process on a unit. */
+type UnitState =
+  | { readonly type: 'taking' }
+  | { readonly type: 'taken' | 'leading' | 'leaving'; readonly lead: HeldLead };
+
+/** Part of the length of a lease after which a replica without a heartbeat gets no units. */
+const SILENT = 0.6;
+/** Interval of heartbeats within the length of a lease. */
+const BEATS = 3;
+/** Interval at which the leaders are read: the signal of a release may be lost. */
+const POLL_MS = 500;
+/** Shortest interval of two steps: many signals at once cause one step. */
+const SPACING_MS = 50;
+/** Part of a lease that the way of a request's first byte may take, and as much as a margin. */
+const SEND_PART = 8;
+const SEND_MS_MAX = 2_000;
+/** A released lease ended at the beginning of time. */
+const RELEASED_MS = 24 * 3600 * 1000;
+/** Units that are taken at once: each needs connections to the database. */
+const TAKES_MAX = 3;
+/**
+ * A unit moves to make replicas even only after the group was the same for this many leases: during a rolling update, it would move
+ * again soon.
+ */
+const STEADY_LEASES = 4;
+
+/**
+ * Decides which units this process leads, together with the other replicas: they read the same heartbeats and leases, and compute the
+ * same division of the units. Only a lease gives the right to write; the division decides who tries to take it.
+ */
+export class ReplicaLeadership implements Leadership {
+  readonly isShared = true;
+  readonly sendMarginMs: number;
+  /** Resolves when this process must end, because another version has migrated the ledger. Rejects because of a bug. */
+  readonly failed: Promise<PortolanError>;
+  readonly #options: ReplicaLeadershipOptions;
+  readonly #fail: (error: unknown) => void;
+  readonly #listeners = new Set<LeadListener>();
+  readonly #states = new Map<LeaseUnit, UnitState>();
+  /** Since when a unit has no leader, as this process observed it. */
+  readonly #freeSince = new Map<LeaseUnit, MonotonicMs>();
+  /** When this process may try to take a unit again. */
+  readonly #retryAt = new Map<LeaseUnit, MonotonicMs>();
+  /** The leaders as they were last read, and when. */
+  #leaders: { readonly rows: readonly UnitLeader[]; readonly atMs: MonotonicMs } = { rows: [], atMs: 0 };
+  #live: readonly LiveReplica[] = [];
+  #beatMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  #group = { key: '', sinceMs: Number.NEGATIVE_INFINITY };
+  #units: readonly LeaseUnit[] = [];
+  #isDraining = false;
+  /** Resolves once the other replicas can know that this one ends, so that none leaves a unit to it. */
+  #announced: Promise<unknown> = Promise.resolve();
+  /** Units that are being taken or handed over. */
+  readonly #tasks = new Set<Promise<void>>();
+  readonly #over = new AbortController();
+  #wakeUp: (() => void) | undefined;
+  #isWoken = false;
+  #running: Promise<void> = Promise.resolve();
+
+  constructor(options: ReplicaLeadershipOptions) {
+    const { leaseMs } = options;
+    this.#options = options;
+    this.sendMarginMs = Math.min(SEND_MS_MAX, leaseMs / SEND_PART) + leaseMs / SEND_PART;
+    const failed = Promise.withResolvers<PortolanError>();
+    this.failed = failed.promise;
+    this.#fail = (error) => (error instanceof PortolanError ? failed.resolve(error) : failed.reject(error));
+  }
+
+  of(unit: LeaseUnit): Lead | undefined {
+    const state = this.#states.get(unit);
+    return state?.type === 'leading' && !state.lead.over.aborted ? state.lead : undefined;
+  }
+
+  held(unit: LeaseUnit): Lead | undefined {
+    const state = this.#states.get(unit);
+    const isHeld = state?.type === 'leading' || state?.type === 'leaving';
+    return isHeld && !state.lead.over.aborted ? state.lead : undefined;
+  }
+
+  onChange(listener: LeadListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  start(): void {
+    const stopListening = this.#options.shared.onSignal((topic) => {
+      if (topic === 'lease') this.wake(true);
+    });
+    this.#running = this.#run()
+      .catch(this.#fail)
+      .finally(() => stopListening());
+  }
+
+  /** Lets the next step begin at once. @param hasChanged the replicas are read too. */
+  wake(hasChanged = false): void {
+    if (hasChanged) this.#beatMs = Number.NEGATIVE_INFINITY;
+    this.#isWoken = true;
+    this.#wakeUp?.();
+  }
+
+  /** Takes no unit any more, and hands each over as soon as its work has ended. Resolves when this process leads none. */
+  async drain(): Promise<void> {
+    const { shared, log, report } = this.#options;
+    this.#isDraining = true;
+    this.#announced = shared.beat(report(), true).catch(expected);
+    for (const state of this.#states.values()) if (state.type === 'leading') this.#leave(state.lead, 'stopped');
+    while (this.#tasks.size > 0) await Promise.all(this.#tasks);
+    this.#over.abort();
+    this.wake();
+    await this.#running;
+    await shared.leave().catch((error: unknown) => {
+      if (!(error instanceof PortolanError)) throw error;
+      log.debug('the other controllers notice the end of this one by its heartbeat', { why: error.message });
+    });
+  }
+
+  async #run(): Promise<void> {
+    const { clock, leaseMs, observer } = this.#options;
+    while (!this.#over.signal.aborted) {
+      let waitMs: number;
+      try {
+        waitMs = await this.#step();
+      } catch (error) {
+        if (!(error instanceof PortolanError) || error.code === 'ledger/newer') throw error;
+        observer.databaseAsked(false);
+        waitMs = Math.min(POLL_MS, leaseMs / BEATS);
+      }
+      await clock.sleep(Math.min(SPACING_MS, leaseMs / 100));
+      await this.#wait(waitMs);
+    }
+  }
+
+  /** Waits until the time has passed, or `wake` is called. */
+  async #wait(ms: number): Promise<void> {
+    const stop = new AbortController();
+    this.#wakeUp = () => stop.abort();
+    try {
+      if (!this.#isWoken && !this.#over.signal.aborted) await this.#options.clock.sleep(ms, stop.signal);
+    } catch {
+      // Woken.
+    } finally {
+      this.#isWoken = false;
+      this.#wakeUp = undefined;
+    }
+  }
+
+  /** Reads the group, and begins what follows from it. @returns the time until the next step. */
+  async #step(): Promise<number> {
+    const { shared, clock, leaseMs, observer, report } = this.#options;
+    const now = clock.monotonic();
+    if (now - this.#beatMs >= leaseMs / BEATS) {
+      this.#beatMs = now;
+      this.#live = await shared.beat(report(), this.#isDraining);
+    }
+    const rows = await shared.leaders();
+    observer.databaseAsked(true);
+    this.#noteGroup();
+    if (!this.#isDraining && !this.#over.signal.aborted) this.#decide(rows);
+    this.#leaders = { rows, atMs: clock.monotonic() };
+    const soonMs = Math.min(...rows.flatMap(({ leftMs }) => (leftMs > 0 ? [leftMs + 1] : [])));
+    return Math.min(POLL_MS, leaseMs / BEATS, soonMs);
+  }
+
+  #noteGroup(): void {
+    const key = JSON.stringify(this.#live.map(({ name, version, isDraining }) => [name, version, isDraining]).sort());
+    if (key !== this.#group.key) this.#group = { key, sinceMs: this.#options.clock.monotonic() };
+  }
+
+  /** Takes, hands over and gives up units. */
+  #decide(rows: readonly UnitLeader[]): void {
+    const { clock, leaseMs, observer, units: unitsOf } = this.#options;
+    const now = clock.monotonic();
+    const units = unitsOf();
+    if (units.join('\n') !== this.#units.join('\n')) observer.units(units);
+    this.#units = units;
+    for (const state of this.#states.values())
+      if (state.type === 'leading' && !units.includes(state.lead.unit)) this.#leave(state.lead, 'handed-over');
+    const view = this.#viewOf(rows, units);
+    const { name } = this.#options.report();
+    const assigned = assignFree(view);
+    for (const unit of units) {
+      if (view.leaders.has(unit)) this.#freeSince.delete(unit);
+      else if (!this.#freeSince.has(unit)) this.#freeSince.set(unit, now);
+      if (view.leaders.has(unit) || now < (this.#retryAt.get(unit) ?? 0)) continue;
+      // The replica that should take it may not know the platform yet, or may hang.
+      const isLate = now - (this.#freeSince.get(unit) ?? now) >= leaseMs;
+      if ((assigned.get(unit) === name || isLate) && this.#taking() < TAKES_MAX)
+        this.#begin(this.#take(unit, this.#formerOf(unit, rows)));
+    }
+    const move = this.#isSteady(now) ? nextMove(view) : undefined;
+    const state = move?.from === name ? this.#states.get(move.unit) : undefined;
+    const isHandingOver = [...this.#states.values()].some(({ type }) => type === 'leaving');
+    if (state?.type === 'leading' && !isHandingOver) this.#leave(state.lead, 'handed-over');
+  }
+
+  #viewOf(rows: readonly UnitLeader[], units: readonly LeaseUnit[]): GroupView {
+    const { leaseMs, report } = this.#options;
+    const own = report();
+    const { name } = own;
+    const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
+      !isDraining && seenAgoMs < leaseMs * SILENT;
+    const others = this.#live.filter((one) => one.name !== name && isReachable(one));
+    // Their clocks may differ: that costs only the order.
+    const replicas = [own, ...others].sort(
+      (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
+    );
+    const leaders = new Map<LeaseUnit, string>();
+    for (const { unit, replica, leftMs } of rows) if (leftMs > 0) leaders.set(unit, replica);
+    for (const unit of this.#states.keys()) leaders.set(unit, name);
+    return { units, replicas: replicas.map((one) => one.name), leaders };
+  }
+
+  #isSteady(now: MonotonicMs): boolean {
+    const versions = new Set(this.#live.map(({ version }) => version));
+    return versions.size === 1 && now - this.#group.sinceMs >= STEADY_LEASES * this.#options.leaseMs;
+  }
+
+  #taking(): number {
+    return [...this.#states.values()].filter(({ type }) => type === 'taking' || type === 'taken').length;
+  }
+
+  /** Returns how the last leader of a unit ended. */
+  #formerOf(unit: LeaseUnit, rows: readonly UnitLeader[]): LeaseFacts['from'] {
+    const row = rows.find((one) => one.unit === unit);
+    if (row === undefined) return 'free';
+    const before = this.#leaders.rows.find((one) => one.unit === unit);
+    const passedMs = this.#options.clock.monotonic() - this.#leaders.atMs;
+    const isEarly = before === undefined ? row.leftMs < -RELEASED_MS : before.leftMs > passedMs;
+    return isEarly ? 'released' : 'expired';
+  }
+
+  async #take(unit: LeaseUnit, from: LeaseFacts['from']): Promise<void> {
+    const { shared, clock, log, observer, leaseMs } = this.#options;
+    this.#states.set(unit, { type: 'taking' });
+    let lead: HeldLead | undefined;
+    try {
+      const taken = await shared.lead(unit);
+      lead = taken && new HeldLead(taken, () => observer.fenced(unit));
+      if (lead === undefined) return;
+      this.#states.set(unit, { type: 'taken', lead });
+      await this.#report({ type: 'taken', lead });
+      if (lead.over.aborted || this.#isDraining) return;
+      this.#lead(lead, from);
+      await this.#report({ type: 'leading', lead });
+    } catch (error) {
+      if (!(error instanceof PortolanError) || error.code === 'ledger/newer') return this.#fail(error);
+      log.warn(`${unit} could not be taken: ${error.message}`, { code: error.code, remedy: error.remedy });
+    } finally {
+      if (this.#states.get(unit)?.type !== 'leading' && this.#states.get(unit)?.type !== 'leaving') {
+        this.#retryAt.set(unit, clock.monotonic() + leaseMs / BEATS);
+        this.#states.delete(unit);
+        await lead?.ledger.close().catch(expected);
+      }
+      this.wake();
+    }
+  }
+
+  #lead(lead: HeldLead, from: LeaseFacts['from']): void {
+    const { log, observer, leaseMs, clock } = this.#options;
+    const { unit } = lead;
+    this.#states.set(unit, { type: 'leading', lead });
+    this.#freeSince.delete(unit);
+    this.#retryAt.delete(unit);
+    log.info(`leads ${unit} (${from}), epoch ${lead.ledger.epoch}`);
+    observer.led({ unit, from, validUntilMs: () => lead.validUntilMs() });
+    const lost = (): void => {
+      const state = this.#states.get(unit);
+      if (state === undefined || state.type === 'taking' || state.lead !== lead || state.type === 'leaving') return;
+      this.#retryAt.set(unit, clock.monotonic() + leaseMs / BEATS);
+      log.warn(
+        `does not lead ${unit} any more: another controller took it over, because its lease was not renewed in time`,
+      );
+      this.#ended(lead, 'lost');
+    };
+    lead.over.addEventListener('abort', lost, { once: true });
+  }
+
+  #leave(lead: HeldLead, because: LeaseEnd): void {
+    this.#states.set(lead.unit, { type: 'leaving', lead });
+    this.#begin(this.#release(lead, because));
+  }
+
+  #begin(task: Promise<void>): void {
+    const tracked = task.catch(this.#fail).finally(() => this.#tasks.delete(tracked));
+    this.#tasks.add(tracked);
+  }
+
+  /** Releases a unit once its work has ended. */
+  async #release(lead: HeldLead, because: LeaseEnd): Promise<void> {
+    const { log } = this.#options;
+    try {
+      await this.#report({ type: 'leaving', lead });
+      await this.#announced;
+    } catch (error) {
+      if (!(error instanceof PortolanError)) return this.#fail(error);
+      log.warn(error.message, { code: error.code, remedy: error.remedy });
+    }
+    const isLost = lead.over.aborted;
+    await lead.ledger.close().catch(expected);
+    lead.end();
+    // Until the other replica has had the time to take it.
+    this.#retryAt.set(lead.unit, this.#options.clock.monotonic() + this.#options.leaseMs);
+    log.info(`released ${lead.unit}`);
+    this.#ended(lead, isLost ? 'lost' : because);
+  }
+
+  #ended(lead: HeldLead, because: LeaseEnd): void {
+    this.#states.delete(lead.unit);
+    this.#options.observer.yielded(lead.unit, because);
+    this.#report({ type: 'ended', lead }).catch(this.#fail);
+    this.wake();
+  }
+
+  async #report(change: LeadChange): Promise<void> {
+    for (const listener of this.#listeners) await listener(change);
+  }
+}
+
+/** The lease ends by itself where the database cannot be reached. @throws any other error. */
+function expected(error: unknown): void {
+  if (!(error instanceof PortolanError)) throw error;
+}

@@ -1,0 +1,160 @@
+import type { LeaseEnd, LeaseFacts } from '../../../src/controller/api.ts';
+import { type LeadChange, platformUnit, sourceUnit } from '../../../src/controller/replicas/leadership.ts';
+import { ReplicaLeadership } from '../../../src/controller/replicas/replica-leadership.ts';
+import type { LeaseUnit } from '../../../src/ledger/shared.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
+import { silentLog } from '../../../src/runtime/log.ts';
+import { type DatabaseLink, LinkLost, MemoryDatabase } from '../../support/memory-database.ts';
+import { MemoryStore } from '../../support/memory-ledger.ts';
+import { type MemoryShared, openMemoryShared } from '../../support/memory-shared.ts';
+import { silentObserver } from '../../support/silent-observer.ts';
+import { seededRandom, VirtualClock } from '../../support/virtual-clock.ts';
+
+/** Work that a test lets a replica have when it hands a unit over. */
+type Work = (change: LeadChange) => Promise<void> | void;
+
+/** One process of the group. A killed or paused one does nothing, not even sleep. */
+export class GroupReplica {
+  readonly name: string;
+  readonly shared: MemoryShared;
+  readonly leadership: ReplicaLeadership;
+  readonly gained: { readonly unit: LeaseUnit; readonly from: LeaseFacts['from']; readonly atMs: number }[] = [];
+  readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
+  fenced = 0;
+  isReachable = true;
+  #paused: Promise<void> | undefined;
+  #resume: () => void = () => {};
+
+  constructor(group: Group, name: string, { version = '1', work }: { version?: string; work?: Work | undefined } = {}) {
+    this.name = name;
+    const clock = this.#clockOf(group.clock);
+    const startedMs = clock.now();
+    this.shared = openMemoryShared(group.database, {
+      clock,
+      random: seededRandom(group.replicas.size + 1),
+      actor: name,
+      replica: name,
+      leaseMs: group.leaseMs,
+      link: this.#link(),
+    });
+    this.leadership = new ReplicaLeadership({
+      shared: this.shared,
+      clock,
+      log: silentLog,
+      leaseMs: group.leaseMs,
+      observer: {
+        ...silentObserver,
+        led: ({ unit, from }) => this.gained.push({ unit, from, atMs: clock.monotonic() }),
+        yielded: (unit, because) => this.lost.push({ unit, because, atMs: clock.monotonic() }),
+        fenced: () => (this.fenced += 1),
+      },
+      units: () => group.units,
+      report: () => ({ name, version, address: null, startedMs, facts: {} }),
+    });
+    if (work !== undefined) this.leadership.onChange(work);
+    this.leadership.start();
+  }
+
+  led(units: readonly LeaseUnit[]): readonly LeaseUnit[] {
+    return units.filter((unit) => this.leadership.of(unit) !== undefined);
+  }
+
+  /** SIGSTOP, or SIGKILL if nothing resumes it. */
+  pause(): void {
+    const paused = Promise.withResolvers<void>();
+    this.#paused = paused.promise;
+    this.#resume = paused.resolve;
+  }
+
+  resume(): void {
+    this.#paused = undefined;
+    this.#resume();
+  }
+
+  #clockOf(clock: VirtualClock): Clock {
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sinceBoot: () => clock.sinceBoot(),
+      sleep: async (ms, signal) => {
+        await clock.sleep(ms, signal);
+        await this.#paused;
+      },
+    };
+  }
+
+  #link(): DatabaseLink {
+    return {
+      run: async (_operation, statement) => {
+        await this.#paused;
+        if (!this.isReachable) throw new LinkLost(false);
+        return statement();
+      },
+      signal: (deliver) => void Promise.resolve(this.#paused).then(deliver),
+    };
+  }
+}
+
+/** Replicas over one database, on virtual time. */
+export class Group {
+  readonly clock = new VirtualClock();
+  readonly database = new MemoryDatabase(new MemoryStore('lineage'), () => this.clock.monotonic());
+  readonly replicas = new Map<string, GroupReplica>();
+  readonly leaseMs: number;
+  units: readonly LeaseUnit[];
+
+  constructor(platforms: number, leaseMs = 15_000) {
+    this.leaseMs = leaseMs;
+    this.units = [
+      ...Array.from({ length: platforms }, (_, at) => platformUnit(`p${String(at).padStart(2, '0')}`)),
+      sourceUnit('default'),
+    ];
+  }
+
+  add(name: string, options: { readonly version?: string; readonly work?: Work } = {}): GroupReplica {
+    const replica = new GroupReplica(this, name, options);
+    this.replicas.set(name, replica);
+    return replica;
+  }
+
+  /** The live replica that leads each unit. @throws if two of them believe so. */
+  leaders(): ReadonlyMap<LeaseUnit, string> {
+    const leaders = new Map<LeaseUnit, string>();
+    for (const { name, leadership } of this.replicas.values())
+      for (const unit of this.units) {
+        if (leadership.of(unit) === undefined || !this.#isValid(leadership, unit)) continue;
+        if (leaders.has(unit)) throw new Error(`${leaders.get(unit)} and ${name} both lead ${unit}`);
+        leaders.set(unit, name);
+      }
+    return leaders;
+  }
+
+  loads(): readonly number[] {
+    return [...this.replicas.values()].map(
+      ({ leadership }) => this.units.filter((unit) => leadership.of(unit) !== undefined).length,
+    );
+  }
+
+  get isWhole(): boolean {
+    return this.leaders().size === this.units.length;
+  }
+
+  /** Lets time pass until it is so. @returns how long it took. */
+  async until(isSo: () => boolean, what: string, maxMs = 600_000): Promise<number> {
+    const fromMs = this.clock.monotonic();
+    while (!isSo()) {
+      if (this.clock.monotonic() - fromMs > maxMs) throw new Error(`not within ${maxMs} ms: ${what}`);
+      await this.pass(10);
+    }
+    return this.clock.monotonic() - fromMs;
+  }
+
+  async pass(ms: number): Promise<void> {
+    await this.clock.sleep(ms);
+  }
+
+  /** A lease gives its leader nothing once it has ended. */
+  #isValid(leadership: ReplicaLeadership, unit: LeaseUnit): boolean {
+    return (leadership.of(unit)?.validUntilMs() ?? 0) > this.clock.monotonic();
+  }
+}

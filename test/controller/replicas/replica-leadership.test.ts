@@ -1,0 +1,194 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
+import { inputOutput } from '../../../src/ledger/errors.ts';
+import type { LeaseUnit } from '../../../src/ledger/shared.ts';
+import { Group } from './group.ts';
+
+const LEASE_MS = 15_000;
+
+function groupOf(platforms: number, leaseMs = LEASE_MS): Group {
+  const group = new Group(platforms, leaseMs);
+  onTestFinished(async () => {
+    for (const replica of group.replicas.values()) replica.resume();
+    await Promise.all([...group.replicas.values()].map(({ leadership }) => leadership.drain()));
+  });
+  return group;
+}
+
+/** Starts replicas one after another, and lets them divide the units. */
+async function divided(group: Group, ...names: readonly string[]): Promise<Group> {
+  for (const name of names) group.add(name);
+  await group.pass(LEASE_MS * 8);
+  return group;
+}
+
+test('one replica leads everything at once', async () => {
+  const group = groupOf(30);
+  const { gained } = group.add('a');
+  expect(await group.until(() => group.isWhole, 'it leads everything')).toBeLessThan(2_000);
+  expect(new Set(gained.map(({ from }) => from))).toEqual(new Set(['free']));
+});
+
+test('three replicas divide thirty platforms, and none leads more than thirteen', async () => {
+  const group = await divided(groupOf(30), 'a', 'b', 'c');
+  expect(group.isWhole).toBe(true);
+  expect(Math.max(...group.loads())).toBeLessThanOrEqual(13);
+  const moved = [...group.replicas.values()].flatMap(({ lost }) => lost);
+  expect(moved.map(({ because }) => because)).toEqual(moved.map(() => 'handed-over'));
+  expect(new Set(moved.map(({ unit }) => unit)).size).toBe(moved.length);
+});
+
+test('units are handed over one at a time, each after its work has ended', async () => {
+  const group = groupOf(8);
+  let working = 0;
+  let most = 0;
+  group.add('a', {
+    work: async ({ type }) => {
+      if (type !== 'leaving') return;
+      most = Math.max(most, (working += 1));
+      await group.pass(2_000);
+      working -= 1;
+    },
+  });
+  await group.until(() => group.isWhole, 'a leads everything');
+  group.add('b');
+  await group.until(() => group.isWhole && Math.min(...group.loads()) >= 3, 'b has its part');
+  expect(most).toBe(1);
+});
+
+test('the units of a replica that is killed are taken within a lease and two seconds', async () => {
+  const group = await divided(groupOf(10), 'a', 'b', 'c');
+  const victim = group.replicas.get('b');
+  const units = victim?.led(group.units) ?? [];
+  victim?.pause();
+  group.replicas.delete('b');
+  const tookMs = await group.until(() => group.isWhole, 'the others lead its units');
+  expect(units.length).toBeGreaterThan(1);
+  expect(tookMs).toBeLessThan(LEASE_MS + 2_000);
+  const taken = [...group.replicas.values()].flatMap(({ gained }) => gained.slice(-units.length));
+  expect(taken.filter(({ unit, from }) => units.includes(unit) && from === 'expired').length).toBe(units.length);
+});
+
+test('the units of a replica that ends are taken within a second, each as soon as its work has ended', async () => {
+  const group = groupOf(10);
+  const slow = platformUnit('p03');
+  group.add('a', {
+    work: async ({ type, lead }) => {
+      if (type === 'leaving' && lead.unit === slow) await group.pass(5_000);
+    },
+  });
+  await group.until(() => group.isWhole, 'a leads everything');
+  group.add('b');
+  await group.pass(1_000);
+  const a = group.replicas.get('a');
+  const ended = a?.leadership.drain();
+  const others = group.units.filter((unit) => unit !== slow);
+  const b = group.replicas.get('b');
+  const tookMs = await group.until(() => b?.led(group.units).length === others.length, 'b leads all but the slow one');
+  expect(tookMs).toBeLessThan(1_000);
+  expect(b?.leadership.of(slow)).toBeUndefined();
+  await ended;
+  expect(await group.until(() => b?.leadership.of(slow) !== undefined, 'b leads the slow one')).toBeLessThan(1_000);
+  expect(b?.gained.at(-1)?.from).toBe('released');
+});
+
+test('a paused replica is fenced when it continues, returns to standby and may lead again', async () => {
+  const group = await divided(groupOf(4), 'a', 'b');
+  const [a, b] = [...group.replicas.values()];
+  const units = a?.led(group.units) ?? [];
+  const lead = a?.leadership.of(units[0] as LeaseUnit);
+  a?.pause();
+  await group.until(() => b?.led(group.units).length === group.units.length, 'b leads everything');
+  expect(lead?.validUntilMs()).toBeLessThan(group.clock.monotonic());
+  a?.resume();
+  await expect(lead?.ledger.commit({ scope: lead.unit, actor: 'a', atMs: 1, operations: [] })).rejects.toMatchObject({
+    code: 'ledger/fenced',
+  });
+  await group.until(() => a?.led(group.units).length === 0, 'a leads nothing');
+  expect(a?.lost.map(({ because }) => because)).toEqual(units.map(() => 'lost'));
+  await group.until(() => group.isWhole && Math.min(...group.loads()) >= 1, 'a leads some again');
+});
+
+test('while the database is away, a leader stops sending before its lease ends, keeps its units and recovers', async () => {
+  const group = await divided(groupOf(4), 'a');
+  const a = group.replicas.get('a');
+  const unit = group.units[0] as LeaseUnit;
+  const before = a?.leadership.of(unit);
+  if (a === undefined || before === undefined) throw new Error('a leads nothing');
+  a.isReachable = false;
+  const mayStillSend = (): boolean => before.validUntilMs() - a.leadership.sendMarginMs > group.clock.monotonic();
+  expect(await group.until(() => !mayStillSend(), 'it stops sending')).toBeLessThan(
+    LEASE_MS - a.leadership.sendMarginMs + 20,
+  );
+  await group.pass(60_000);
+  expect(mayStillSend()).toBe(false);
+  a.isReachable = true;
+  expect(await group.until(mayStillSend, 'it may send again')).toBeLessThan(10_000);
+  expect(a.leadership.of(unit)).toBe(before);
+  expect(a.lost).toEqual([]);
+});
+
+test.for([
+  ['as fast as possible', 5_000, '1'],
+  ['with a new version, and minutes between the steps', 180_000, '2'],
+] as const)('a rolling update moves each platform at most twice: %s', async ([, stepMs, version]) => {
+  const group = await divided(groupOf(30), 'a', 'b', 'c');
+  const moves = new Map<LeaseUnit, number>();
+  let leaders = group.leaders();
+  const note = (): void => {
+    const now = group.leaders();
+    for (const [unit, leader] of now) {
+      if (leaders.get(unit) !== leader) moves.set(unit, (moves.get(unit) ?? 0) + 1);
+    }
+    leaders = new Map([...leaders, ...now]);
+  };
+  for (const old of ['a', 'b', 'c']) {
+    group.add(`${old}2`, { version });
+    await group.pass(stepMs);
+    note();
+    await group.replicas.get(old)?.leadership.drain();
+    group.replicas.delete(old);
+    await group.until(() => group.isWhole, 'everything has a leader');
+    note();
+    await group.pass(stepMs);
+    note();
+  }
+  await group.pass(LEASE_MS * 10);
+  note();
+  expect(Math.max(...moves.values())).toBeLessThanOrEqual(2);
+  expect(Math.max(...group.loads())).toBeLessThanOrEqual(13);
+});
+
+test('a unit whose records cannot be read is released, and taken later', async () => {
+  const group = groupOf(1);
+  let failures = 0;
+  const a = group.add('a', {
+    work: ({ type }) => {
+      if (type === 'taken' && (failures += 1) <= 3) throw inputOutput('memory', undefined);
+    },
+  });
+  expect(await group.until(() => group.isWhole, 'it leads both')).toBeGreaterThan(LEASE_MS / 3);
+  expect(failures).toBeGreaterThan(3);
+  expect(a.lost).toEqual([]);
+});
+
+test('a bug in a listener ends the process', async () => {
+  const { leadership } = groupOf(1).add('a', {
+    work: ({ type }) => {
+      if (type === 'taken') throw new TypeError('a bug');
+    },
+  });
+  await expect(leadership.failed).rejects.toThrow('a bug');
+});
+
+test('a unit that a reload adds is taken, and one that it removes is released', async () => {
+  const group = await divided(groupOf(2), 'a');
+  const a = group.replicas.get('a');
+  const [first, , source] = group.units as [LeaseUnit, LeaseUnit, LeaseUnit];
+  const added = platformUnit('added');
+  group.units = [first, source, added];
+  a?.leadership.wake();
+  await group.until(() => a?.leadership.of(added) !== undefined, 'it leads the new one');
+  await group.until(() => (a?.lost.length ?? 0) === 1, 'it released the other one');
+  expect(a?.lost[0]).toMatchObject({ unit: 'platform:p01', because: 'handed-over' });
+});

@@ -1,0 +1,99 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runProcess } from '../cli/running.ts';
+import { commit } from '../source/repositories.ts';
+import { postgresUrl, PostgresServer } from '../support/postgres.ts';
+import { ask, ENV, type Place, placed, until, web } from './place.ts';
+
+const env = { ...ENV, PORTOLAN_SET_CONTROLLER_LEASE: '2s' };
+
+type Daemon = Awaited<ReturnType<Place['daemon']>>;
+
+async function group(): Promise<{ readonly place: Place; readonly start: (name: string) => Promise<Daemon> }> {
+  const server = await PostgresServer.create();
+  onTestFinished(() => server.remove());
+  const place = await placed();
+  place.ledger = postgresUrl(server.port, 'replicas');
+  return { place, start: (name) => place.daemon(undefined, { ...env, PORTOLAN_RUN_REPLICA_NAME: name }) };
+}
+
+/** Returns how a daemon took the platform, each time. */
+function taken(daemon: Daemon): readonly string[] {
+  return [...daemon.outputSoFar().err.matchAll(/leads platform:default \((\w+)\)/g)].map(([, from = '']) => from);
+}
+
+async function leads(daemon: Daemon, times: number): Promise<void> {
+  await until(
+    () => taken(daemon).length >= times,
+    () => daemon.outputSoFar().err,
+  );
+}
+
+function creations({ sandbox }: Place): number {
+  return sandbox.requests().filter(({ operation }) => operation === 'createRule').length;
+}
+
+test('when one of two controllers is killed, the other one continues; when one ends, it hands over', async () => {
+  const { place, start } = await group();
+  const [first, second] = [await start('first'), await start('second')];
+  const said = () => second.outputSoFar().err;
+  await until(() => place.domains().length === 2 && place.port().alias === 'WEB', said);
+  const [leader, other] = taken(first).length > 0 ? [first, second] : [second, first];
+  expect([taken(leader), taken(other)]).toEqual([['free'], []]);
+
+  leader.child.kill('SIGKILL');
+  await leader.ended;
+  commit(place.checkout, { 'web.yaml': web('SITE') });
+  await leads(other, 1);
+  expect(taken(other)).toEqual(['expired']);
+  await until(
+    () => place.port().alias === 'SITE',
+    () => other.outputSoFar().err,
+  );
+
+  const third = await start('third');
+  await until(async () => (await ask<{ replicas: unknown[] }>(third.url, '/replicas')).replicas.length === 2);
+  other.child.kill('SIGTERM');
+  await leads(third, 1);
+  expect(taken(third)).toEqual(['released']);
+  const ended = await other.ended;
+  expect(ended.code, ended.err).toBe(0);
+  commit(place.checkout, { 'web.yaml': web('SHOP') });
+  await until(
+    () => place.port().alias === 'SHOP',
+    () => third.outputSoFar().err,
+  );
+  third.child.kill('SIGTERM');
+  expect((await third.ended).code).toBe(0);
+
+  expect(creations(place)).toBe(2);
+  const verified = await runProcess(['ledger', 'verify', '--ledger', place.ledger], { env });
+  expect(verified.code, verified.err).toBe(0);
+});
+
+test('a controller that was stopped for longer than its lease sends nothing when it continues, and stays as standby', async () => {
+  const { place, start } = await group();
+  const first = await start('first');
+  await until(
+    () => place.port().alias === 'WEB',
+    () => first.outputSoFar().err,
+  );
+  const second = await start('second');
+  first.child.kill('SIGSTOP');
+  await leads(second, 1);
+  commit(place.checkout, { 'web.yaml': web('SITE') });
+  await until(
+    () => place.port().alias === 'SITE',
+    () => second.outputSoFar().err,
+  );
+  const sent = place.writes();
+  first.child.kill('SIGCONT');
+  await until(
+    () => /does not lead platform:default any more/.test(first.outputSoFar().err),
+    () => first.outputSoFar().err,
+  );
+  expect(place.writes()).toBe(sent);
+  second.child.kill('SIGTERM');
+  await leads(first, 2);
+  for (const daemon of [first, second]) daemon.child.kill('SIGTERM');
+  expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+});
