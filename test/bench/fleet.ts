@@ -11,6 +11,8 @@ export interface FleetSize {
 
 /** 1,000 applications, 3,000 components, 10,000 ports, 2,000 rules: 6,000 documents. */
 export const reference: FleetSize = { applications: 1_000, teams: 20, rulesPerApplication: 2 };
+/** 10,000 applications in 60,000 documents. */
+export const large: FleetSize = { ...reference, applications: 10_000 };
 /** The same applications in 10,000 documents. */
 export const manyManifests: FleetSize = { ...reference, rulesPerApplication: 6 };
 
