@@ -1,3 +1,4 @@
+import { compact } from './compact.ts';
 import { readDocument, type ReadDocument, type ReadingRules } from './document.ts';
 import { type ParsedDocument, parseDocuments } from './documents.ts';
 import { type Fault, faultAt, FileText, type Mask } from './fault.ts';
@@ -50,12 +51,17 @@ export function readFile(
   const broken = parsed.some((document) => document.broken);
   const masks = [...documents.flatMap((document) => document.masks), ...addressMasks(text, trust)];
   return {
-    documents,
+    documents: documents.map(withoutRoom),
     starts: documents.map(({ offset }) => lines.place(offset)),
-    faults: faults.length === 0 ? faults : capped(faults),
-    masks: broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks,
-    unread: unreadRanges(documents, rules.kinds, text.length, cutAt),
+    faults: compact(capped(faults)),
+    masks: compact(broken && trust === 'operator' ? [...masks, ...secretLineMasks(text)] : masks),
+    unread: compact(unreadRanges(documents, rules.kinds, text.length, cutAt)),
   };
+}
+
+function withoutRoom(document: ReadDocument): ReadDocument {
+  const { references, faults, masks } = document;
+  return { ...document, references: compact(references), faults: compact(faults), masks: compact(masks) };
 }
 
 function unreadRanges(

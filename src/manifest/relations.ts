@@ -12,6 +12,7 @@ import { kindName, type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { problemAt } from '../kinds/problems.ts';
+import { compact } from './compact.ts';
 import { didYouMean } from './suggest.ts';
 import { possiblyDeclared, type Unread } from './unread.ts';
 
@@ -229,10 +230,11 @@ export function judge(resource: Resource, declaration: KindDeclaration<unknown>,
     },
   };
   const judgement: Judgement = {
-    references: referencesOf(declaration, resource.spec),
-    problems: declaration.check?.(resource, others) ?? [],
-    identities: declaration.identities?.(resource, others) ?? [],
-    seen,
+    references: compact(referencesOf(declaration, resource.spec)),
+    problems: compact(declaration.check?.(resource, others) ?? []),
+    identities: compact(declaration.identities?.(resource, others) ?? []),
+    // The checks above fill it.
+    seen: compact(seen),
   };
   kept.set(resource, judgement);
   return judgement;
