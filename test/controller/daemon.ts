@@ -3,7 +3,9 @@ import { kindDeclarations } from '../../src/configuration/declarations.ts';
 import type { StoreAccess } from '../../src/kinds/reconciled.ts';
 import { Controller } from '../../src/controller/controller.ts';
 import { nothingAllowed, type Allowances } from '../../src/controller/acceptance.ts';
-import type { ControllerConfiguration } from '../../src/controller/options.ts';
+import type { ControllerConfiguration, ControllerOptions } from '../../src/controller/options.ts';
+import type { Leadership } from '../../src/controller/replicas/leadership.ts';
+import type { SharedLedger } from '../../src/ledger/shared.ts';
 import { silentObserver } from '../support/silent-observer.ts';
 import type { Settings } from '../../src/configuration/settings/spec.ts';
 import { full, inputOutput } from '../../src/ledger/errors.ts';
@@ -110,6 +112,11 @@ export class DaemonWorld {
       token: null,
     }));
     this.controller = this.#open(nothingAllowed);
+  }
+
+  /** The process shares its ledger with others. Before `start`. */
+  share(shared: SharedLedger, leadership: Leadership): void {
+    this.controller = this.#open(nothingAllowed, { ledger: shared.reader, leadership });
   }
 
   /** A process ends in whatever way, and another one begins. */
@@ -248,7 +255,7 @@ export class DaemonWorld {
     });
   }
 
-  #open(allow: Allowances): Controller {
+  #open(allow: Allowances, shared: Partial<Pick<ControllerOptions, 'ledger' | 'leadership'>> = {}): Controller {
     const controller = new Controller({
       kinds: reconciledKinds,
       clock: this.clock,
@@ -267,6 +274,7 @@ export class DaemonWorld {
         milestone: ({ application, milestone }) => this.milestones.push(`${application} ${milestone}`),
       },
       allow,
+      ...shared,
     });
     controller.api.events.subscribe((event) => this.events.push(event));
     return controller;
