@@ -1,5 +1,8 @@
 import pg from 'pg';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import type { PostgresAccess } from '../../src/ledger/postgres/pool.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { parseAddress } from '../../src/ledger/postgres/address.ts';
 import { intentRow, objectRow } from '../../src/ledger/schema.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
@@ -17,6 +20,25 @@ const WARM_UP = 50;
  * own that writes through to the disk.
  */
 export async function ledgerPostgres(): Promise<readonly Figure[]> {
+  return commitFigures('', (access) => openPostgresLedger(access, options));
+}
+
+/** The same for a replica, which leads the platform and shares the ledger with others. */
+export async function sharedCommits(): Promise<readonly Figure[]> {
+  return commitFigures(' of a replica', async (access) => {
+    const shared = await openSharedLedger(access, { ...options, replica: 'bench' });
+    const lead = await shared.lead('platform:default');
+    if (lead === undefined) throw new Error('another process leads the platform');
+    return { ...lead.ledger, close: () => shared.close() };
+  });
+}
+
+const options = { clock: systemClock, random: systemRandom, actor: 'bench' };
+
+async function commitFigures(
+  where: string,
+  open: (access: PostgresAccess) => Promise<Pick<Ledger, 'epoch' | 'commit' | 'close'>>,
+): Promise<readonly Figure[]> {
   const server = await PostgresServer.create({ isDurable: true });
   try {
     const access = (schema: string) => ({
@@ -24,9 +46,8 @@ export async function ledgerPostgres(): Promise<readonly Figure[]> {
       password: () => undefined,
       certificates: { root: undefined, client: undefined, key: undefined },
     });
-    const options = { clock: systemClock, random: systemRandom, actor: 'bench' };
     await (await openPostgresLedger(access('bare'), options)).close();
-    const ours = await openPostgresLedger(access('ours'), options);
+    const ours = await open(access('ours'));
     const bare = await BareLedger.open(server);
     const samples: number[][] = [[], [], [], []];
     for (let turn = -WARM_UP; turn < WRITES; turn += 1) {
@@ -47,10 +68,10 @@ export async function ledgerPostgres(): Promise<readonly Figure[]> {
       isMet: ({ ratio }: { readonly ratio?: number | undefined }) => ratio !== undefined && ratio <= 1.5,
     };
     return [
-      { name: 'commit of an intent, bare pg', unit: 'ms', samples: bareIntents },
-      { name: 'commit of an intent', unit: 'ms', samples: intents, floor: bareIntents, goal },
-      { name: 'commit of an outcome, bare pg', unit: 'ms', samples: bareOutcomes },
-      { name: 'commit of an outcome', unit: 'ms', samples: outcomes, floor: bareOutcomes, goal },
+      { name: `commit of an intent${where}, bare pg`, unit: 'ms', samples: bareIntents },
+      { name: `commit of an intent${where}`, unit: 'ms', samples: intents, floor: bareIntents, goal },
+      { name: `commit of an outcome${where}, bare pg`, unit: 'ms', samples: bareOutcomes },
+      { name: `commit of an outcome${where}`, unit: 'ms', samples: outcomes, floor: bareOutcomes, goal },
     ];
   } finally {
     await server.remove();

@@ -23,6 +23,7 @@ import { isolation } from './isolation.ts';
 import { ledger } from './ledger.ts';
 import { ledgerPostgres } from './postgres.ts';
 import { oneChange } from './one-change.ts';
+import { replicas } from './replicas.ts';
 import { requests } from './requests.ts';
 import { slowPlatform } from './slow-platform.ts';
 import { slowRequests } from './slow-requests.ts';
@@ -42,6 +43,7 @@ const benchmarks: Readonly<Record<string, (options: BenchOptions) => Promise<rea
   transport,
   ledger,
   'ledger-postgres': ledgerPostgres,
+  replicas,
   requests,
   'by-hand': byHand,
   'cold-plan': coldPlan,

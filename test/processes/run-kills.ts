@@ -1,6 +1,7 @@
 /**
  * `npm run kill -- --cycles 10000 --seed 1`: as many kills of the real program as you have time for.
  * `npm run kill -- --replicas 3 --cycles 300 --lease 2s`: several controllers on PostgreSQL, with one fault in each cycle.
+ * `--defaults` has the default lease and settle windows; `--fault NAME` injects only this one (may be repeated).
  */
 import { parseArgs } from 'node:util';
 import { killCycles } from './kill-cycles.ts';
@@ -14,6 +15,7 @@ const { values } = parseArgs({
     replicas: { type: 'string' },
     lease: { type: 'string', default: '2s' },
     settle: { type: 'string', default: '1s' },
+    defaults: { type: 'boolean', default: false },
     platforms: { type: 'string' },
     fault: { type: 'string', multiple: true },
   },
@@ -39,8 +41,8 @@ async function replicas(count: string) {
     replicas: Number(count),
     cycles: Number(values.cycles),
     seed: Number(values.seed),
-    lease: values.lease,
-    settle: values.settle,
+    lease: values.defaults ? '15s' : values.lease,
+    settle: values.defaults ? undefined : values.settle,
     ...(values.platforms === undefined ? {} : { platforms: Number(values.platforms) }),
     ...(values.fault === undefined ? {} : { faults: values.fault }),
     say: (line) => console.log(line),

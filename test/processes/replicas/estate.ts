@@ -21,7 +21,13 @@ export interface EstateOptions {
   /** Changes of one platform that there may be. */
   readonly generations: number;
   readonly lease: string;
-  readonly settle: string;
+  /** Settle windows; undefined: the defaults. */
+  readonly settle: string | undefined;
+  /** Of each answer of a platform. */
+  readonly latencyMs?: number;
+  readonly resync?: string;
+  /** Whether a generation installs a model. By default, it does. */
+  readonly installs?: boolean;
 }
 
 /** One platform, and the generation of its manifests that is in git. */
@@ -61,7 +67,7 @@ export class Estate {
         clock: systemClock,
         random: systemRandom,
         seed: seedOf(options.generations),
-        latencyMs: 5,
+        latencyMs: options.latencyMs ?? 5,
       });
       platforms.push({ name: `p${n}`, sandbox, generation: 1 });
     }
@@ -110,11 +116,16 @@ export class Estate {
   }
 
   #writeManifests({ name, generation }: EstatePlatform): void {
-    writeFileSync(join(this.checkout, `${name}.yaml`), documentsText(manifestsOf(name, generation)));
+    writeFileSync(join(this.checkout, `${name}.yaml`), documentsText(this.#manifestsOf(name, generation)));
+  }
+
+  #manifestsOf(name: string, generation: number): readonly object[] {
+    const documents = manifestsOf(name, generation);
+    return this.options.installs === false ? documents.filter(({ kind }) => kind !== 'StoreInstall') : documents;
   }
 
   #configuration(): string {
-    const { settle, lease } = this.options;
+    const { settle, lease, resync = '2s' } = this.options;
     return documentsText([
       ...this.platforms.map(({ name, sandbox }) => ({
         kind: 'Platform',
@@ -130,8 +141,8 @@ export class Estate {
       {
         kind: 'Settings',
         spec: {
-          settle: { targetState: settle, creation: settle, install: settle },
-          controller: { resyncInterval: '2s', drainTimeout: '20s', lease },
+          ...(settle === undefined ? {} : { settle: { targetState: settle, creation: settle, install: settle } }),
+          controller: { resyncInterval: resync, drainTimeout: '20s', lease },
           server: {
             listen: '127.0.0.1:0',
             tokens: [{ name: 'test', role: 'admin', value: { env: 'API_TOKEN' } }],
@@ -143,7 +154,7 @@ export class Estate {
 }
 
 /** Returns the differences of a platform from the manifests of its generation; none: it is in sync. */
-export function differences({ name, sandbox, generation }: EstatePlatform): readonly string[] {
+export function differences({ name, sandbox, generation }: EstatePlatform, withInstalls = true): readonly string[] {
   const { state } = sandbox;
   const found: string[] = [];
   const port = [...state.ports.all()].find((row) => row.serviceId === SERVICE && row.port === 8080);
@@ -155,6 +166,7 @@ export function differences({ name, sandbox, generation }: EstatePlatform): read
     if (weight !== weightOf(n, generation))
       found.push(`${name}: rule ${n} has the weight ${weight}, not ${weightOf(n, generation)}`);
   }
+  if (!withInstalls) return found;
   const installs = new Set([...state.installs.all()].map(({ modelId }) => modelId));
   for (let n = 1; n <= generation; n += 1) if (!installs.has(`model-${n}`)) found.push(`${name}: no install ${n}`);
   return found;
@@ -173,8 +185,14 @@ function weightOf(n: number, generation: number): number {
   return n < generation - 1 ? 10 + (n % 90) : 10 + ((n * 7 + generation) % 90);
 }
 
+interface Document {
+  readonly kind: string;
+  readonly metadata: object;
+  readonly spec: object;
+}
+
 /** Each generation renames a port, adds a rule, changes another one, and installs a model. */
-function manifestsOf(platform: string, generation: number): readonly object[] {
+function manifestsOf(platform: string, generation: number): readonly Document[] {
   const application = `${platform}-shop`;
   const numbers = Array.from({ length: generation }, (_, index) => index + 1);
   return [

@@ -1,3 +1,6 @@
+import { writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMsOf } from '../../../src/model/duration.ts';
 import { seededRandom } from '../../support/virtual-clock.ts';
@@ -13,8 +16,8 @@ export interface ReplicaCycleOptions {
   readonly seed: number;
   /** Length of a lease, such as `2s`. */
   readonly lease: string;
-  /** Settle windows. */
-  readonly settle: string;
+  /** Settle windows; undefined: the defaults. */
+  readonly settle: string | undefined;
   readonly platforms?: number;
   /** Names of faults; by default all. */
   readonly faults?: readonly string[];
@@ -37,6 +40,8 @@ export interface ReplicaReport {
 const CHAIN_CYCLES_MAX = 50;
 /** Time beside lease and settle window: several controllers share few processors with other work. */
 const MARGIN_MS = 45_000;
+/** Of installs, by default. */
+const LONGEST_SETTLE = '20m';
 const DEFAULT_PLATFORMS = 5;
 /** Platforms that change in a cycle. */
 const CHANGED = 2;
@@ -51,6 +56,7 @@ export async function replicaCycles(options: ReplicaCycleOptions): Promise<Repli
     const count = Math.min(CHAIN_CYCLES_MAX, options.cycles - cycles);
     const world = await World.create({ ...options, seed: options.seed + chain, cycles: count }, takeovers, convergence);
     try {
+      violations.push(...world.violations.splice(0));
       for (let n = 0; n < count && violations.length === 0; n += 1) {
         await world.cycle(n);
         violations.push(...world.violations.splice(0));
@@ -176,7 +182,7 @@ class World {
 
   /** Waits until every platform is in sync with git, and has one live leader. */
   async #converged(when: string): Promise<boolean> {
-    const settleMs = durationMsOf(this.#options.settle);
+    const settleMs = durationMsOf(this.#options.settle ?? LONGEST_SETTLE);
     const deadlineMs = performance.now() + 2 * this.#leaseMs + settleMs + MARGIN_MS;
     for (;;) {
       const open = await this.#open();
@@ -186,7 +192,7 @@ class World {
         await sleep(100);
         continue;
       }
-      const logs = this.#replicas.map(({ name, said }) => `--- ${name}\n${said.slice(-2_500)}`);
+      const logs = await Promise.all(this.#replicas.map((replica) => this.#saved(replica)));
       this.violations.push(
         ...ended.map(({ name }) => `${when}: ${name} ended by itself`),
         `${when}: it does not converge: ${open.join('; ')}\n${logs.join('\n')}`,
@@ -195,8 +201,17 @@ class World {
     }
   }
 
+  /** Keeps the log of a replica. @returns its path, and what the replica says of the applications. */
+  async #saved(replica: Replica): Promise<string> {
+    const path = join(tmpdir(), `portolan-replicas-${this.#options.seed}-${replica.name}.log`);
+    writeFileSync(path, replica.said);
+    return `--- ${replica.name}, log in ${path}: ${await replica.answer('/applications?limit=100')}`;
+  }
+
   async #open(): Promise<readonly string[]> {
-    const found = this.#estate.platforms.flatMap(differences);
+    const found = this.#estate.platforms.flatMap((platform) => differences(platform));
+    // A process ends if it cannot reach the database as it starts.
+    for (const { name, url } of this.#replicas) if (url === undefined) found.push(`${name} is starting`);
     try {
       const leases = await this.#leases.read();
       const pids = this.#replicas.filter(({ isRunning }) => isRunning).map(({ pid }) => pid);

@@ -5,7 +5,7 @@ import { startProgram } from '../../cli/running.ts';
 import { FaultyProxy } from '../../support/faulty-proxy.ts';
 import type { Estate } from './estate.ts';
 
-export const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
+const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
 const HOUR_MS = 3_600_000;
 
 /** One controller process with its own way to the database. */
@@ -63,6 +63,14 @@ export class Replica {
 
   get url(): string | undefined {
     return /API at (http:\S+);/.exec(this.said)?.[1];
+  }
+
+  /** Returns an answer of its API as text. */
+  async answer(path: string): Promise<string> {
+    const headers = { authorization: `Bearer ${API_TOKEN}` };
+    const signal = AbortSignal.timeout(5_000);
+    const answer = await fetch(`${this.url}/api/v1${path}`, { headers, signal }).catch(String);
+    return typeof answer === 'string' ? answer : answer.text();
   }
 
   signal(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
