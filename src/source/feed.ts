@@ -1,5 +1,5 @@
 import type { PortolanError } from '../model/errors.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Contents } from './contents.ts';
 import type { Descent } from './revision.ts';
 
@@ -37,7 +37,12 @@ export interface SourceReading {
 }
 
 export type SourceState =
-  | { readonly type: 'read'; readonly reading: SourceReading }
+  | {
+      readonly type: 'read';
+      readonly reading: SourceReading;
+      /** When the source was asked for its present state. */
+      readonly askedMs: MonotonicMs;
+    }
   /** The source could not be read completely. The previous reading stays in effect. */
   | { readonly type: 'failed'; readonly error: PortolanError; readonly atMs: EpochMs };
 
@@ -60,6 +65,8 @@ export interface SourceFeed {
   findCommit(prefix: string): Promise<FoundCommit>;
   /** Reads the source now, and reports a failure even if it is the same as before. */
   retry(): void;
+  /** Reads the source now, and reports what it finds even if it is the same as before. */
+  confirm(): void;
   /** Ends all processes and watchers of the feed, and resolves when they have ended. */
   close(): Promise<void>;
 }

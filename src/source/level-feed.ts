@@ -47,6 +47,8 @@ export class LevelFeed implements SourceFeed {
   #watcher: { readonly watcher: Watcher; readonly key: string } | undefined;
   #reported: SourceState | undefined;
   #failures = 0;
+  /** A report was requested since the last read began, even of the same state. */
+  #mustReport = false;
   /** The strongest request since the last read began. */
   #request: 'none' | 'changed' | 'now' = 'none';
   #requested = Promise.withResolvers<void>();
@@ -76,6 +78,11 @@ export class LevelFeed implements SourceFeed {
     this.#requestRead('now');
   }
 
+  confirm(): void {
+    this.#mustReport = true;
+    this.#requestRead('now');
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#requestRead('now');
@@ -95,10 +102,12 @@ export class LevelFeed implements SourceFeed {
     while (!this.#isClosed) {
       this.#request = 'none';
       this.#requested = Promise.withResolvers();
+      const mustReport = this.#mustReport;
+      this.#mustReport = false;
       const state = await this.#observe();
       if (this.#isClosed) return;
       this.#failures = state.type === 'failed' ? this.#failures + 1 : 0;
-      if (isDifferent(state, this.#reported)) {
+      if (mustReport || isDifferent(state, this.#reported)) {
         this.#reported = state;
         this.#isReporting = true;
         await report(state);
@@ -110,8 +119,9 @@ export class LevelFeed implements SourceFeed {
   }
 
   async #observe(): Promise<SourceState> {
+    const askedMs = this.#options.clock.monotonic();
     try {
-      return { type: 'read', reading: await this.#options.reader.observe() };
+      return { type: 'read', reading: await this.#options.reader.observe(), askedMs };
     } catch (error) {
       return { type: 'failed', error: sourceErrorOf(error, this.location), atMs: this.#options.clock.now() };
     }

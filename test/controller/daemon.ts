@@ -41,6 +41,7 @@ export class HandFeed implements SourceFeed {
   readonly location = 'a test';
   readonly descents = new Map<string, Descent>();
   pokes = 0;
+  confirmations = 0;
   #tell: ((state: SourceState) => Promise<void>) | undefined;
   #last: SourceState | undefined;
 
@@ -61,6 +62,13 @@ export class HandFeed implements SourceFeed {
 
   retry(): void {
     this.pokes += 1;
+  }
+
+  confirm(): void {
+    this.confirmations += 1;
+    const last = this.#last;
+    if (last === undefined) return;
+    void this.#tell?.(last.type === 'read' ? { ...last, askedMs: Number.POSITIVE_INFINITY } : last);
   }
 
   /** Commits that git has, and the controller has not read by themselves. */
@@ -150,6 +158,7 @@ export class DaemonWorld {
     const { feed, clock } = this;
     await feed.says({
       type: 'read',
+      askedMs: clock.monotonic(),
       reading: {
         revision: `main@sha1:${id}`,
         commit: { id, committedMs: clock.now(), author: 'Ann <ann@example.com>', subject: 'A commit' },

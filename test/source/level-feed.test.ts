@@ -19,12 +19,15 @@ function scene({ chance = 0.5 } = {}) {
   let plan: WatchPlan | undefined = { folders: ['/x'], names: [], trees: [], isPlain: false, identity: '1' };
   const looked: number[] = [];
   const told: string[] = [];
+  const asked: number[] = [];
+  const slow = { ms: 0 };
   const opened: string[] = [];
   let listener: WatchListener | undefined;
   const reader: SourceReader = {
     location: 'here',
     async observe() {
       looked.push(clock.monotonic());
+      if (slow.ms > 0) await clock.sleep(slow.ms);
       return reading(now());
     },
     watchPlan: async () => plan,
@@ -50,6 +53,8 @@ function scene({ chance = 0.5 } = {}) {
     feed,
     looked,
     told,
+    asked,
+    slow,
     opened,
     warnings,
     is: (state: () => string) => {
@@ -64,6 +69,7 @@ function scene({ chance = 0.5 } = {}) {
       feed.start(async (state) => {
         const line = state.type === 'read' ? state.reading.revision : `failed ${state.error.message}`;
         told.push(line);
+        if (state.type === 'read') asked.push(state.askedMs);
         await tell?.(line);
       }),
   };
@@ -135,6 +141,22 @@ test('a poke looks now, during a debounce too', async () => {
   feed.poke();
   await until(clock, 3_000);
   expect(looked).toEqual([0, 1_000, 2_040]);
+  await feed.close();
+});
+
+test('a confirmation reports the same state again, from a read that began after it', async () => {
+  const { clock, feed, looked, told, asked, start, slow } = scene();
+  start();
+  await until(clock, 1_000);
+  slow.ms = 500;
+  feed.poke();
+  await until(clock, 1_200);
+  // The read in progress may have asked the source before this.
+  feed.confirm();
+  await until(clock, 3_000);
+  expect(looked).toEqual([0, 1_000, 1_500]);
+  expect(told).toEqual(['one', 'one']);
+  expect(asked).toEqual([0, 1_500]);
   await feed.close();
 });
 

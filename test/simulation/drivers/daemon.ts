@@ -63,6 +63,7 @@ export class Daemon extends DriverProcess {
       feed: new SimulatedFeed(world.git, world.timeline, {
         told: (commit) => this.#told(commit),
         wallMs: () => this.wallMs(),
+        monotonicMs: () => this.clock.monotonic(),
         isAlive: () => this.alive,
         readingMs: world.readingMs,
       }),

@@ -11,6 +11,7 @@ export interface FeedListener {
   /** How long a reading takes. */
   readonly readingMs: number;
   wallMs(): number;
+  monotonicMs(): number;
   told(commit: Commit | undefined): void;
 }
 
@@ -23,6 +24,7 @@ export class SimulatedFeed implements SourceFeed {
   #tell: ((state: SourceState) => Promise<void>) | undefined;
   #last: Commit | 'away' | undefined;
   #isBusy = false;
+  #mustReport = false;
   #isClosed = false;
 
   constructor(git: Git, timeline: Timeline, listener: FeedListener) {
@@ -42,6 +44,11 @@ export class SimulatedFeed implements SourceFeed {
   }
 
   retry(): void {
+    this.poke();
+  }
+
+  confirm(): void {
+    this.#mustReport = true;
     this.poke();
   }
 
@@ -68,13 +75,17 @@ export class SimulatedFeed implements SourceFeed {
   async #look(): Promise<void> {
     if (this.#isClosed || this.#isBusy || !this.#listener.isAlive() || this.#tell === undefined) return;
     const now = this.#git.isAway ? 'away' : this.#git.head;
-    if (now === this.#last) return;
+    if (now === this.#last && !this.#mustReport) return;
     this.#last = now;
+    this.#mustReport = false;
     this.#isBusy = true;
     this.#listener.told(now === 'away' ? undefined : now);
     const atMs = this.#listener.wallMs();
+    const askedMs = this.#listener.monotonicMs();
     await this.#tell(
-      now === 'away' ? { type: 'failed', error: away(), atMs } : { type: 'read', reading: readingOf(now, atMs) },
+      now === 'away'
+        ? { type: 'failed', error: away(), atMs }
+        : { type: 'read', reading: readingOf(now, atMs), askedMs },
     );
     this.#isBusy = false;
   }
