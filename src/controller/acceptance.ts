@@ -1,3 +1,4 @@
+import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { SourceLedger } from '../ledger/source-ledger.ts';
 import type { Problem } from '../model/problem.ts';
 import type { DesiredState } from '../model/resource.ts';
@@ -33,20 +34,35 @@ export interface AcceptedSource {
   readonly removalRefusals: (prunes: number) => readonly Refusal[];
 }
 
+/** Facts about a reading that were decided once, at its acceptance: the guards over the whole source do not decide again. */
+export interface Decision {
+  /** Objects of the source in the ledger when it was accepted. */
+  readonly owned: number;
+  readonly facts: SourceFacts;
+}
+
+/** An accepted source, and when and from which commit it was read. */
+export interface AcceptedReading {
+  readonly accepted: AcceptedSource;
+  readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
+}
+
 export type Acceptance =
-  | { readonly type: 'accepted'; readonly accepted: AcceptedSource }
+  | { readonly type: 'accepted'; readonly accepted: AcceptedSource; readonly decision: Decision }
   /** The source that was accepted before stays in force. */
   | { readonly type: 'refused'; readonly error: StatusError; readonly problems: readonly Problem[] };
 
 /**
  * Accepts or rejects a whole reading. A commit that does not descend from the one before, or a source that lost many of
  * its resources, is accepted without its removals.
+ * @param also returns operations for the transaction that accepts it.
  */
 export async function accept(
   reading: SourceReading,
   { desired, problems, snapshot }: LoadedSource,
   sourceLedger: SourceLedger,
   allow: Allowances,
+  also?: (snapshot: string, decision: Decision) => Promise<readonly LedgerOperation[]>,
 ): Promise<Acceptance> {
   const { ledger, source, clock } = sourceLedger;
   if (problems.length > 0) return { type: 'refused', problems, error: rejectionOf(reading, problems, clock) };
@@ -68,7 +84,7 @@ export async function accept(
   const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
   const largest = allow.shrunk ? undefined : await largestSize({ ledger, source });
   const facts: SourceFacts = { ...size, largest, succession };
-  const removalRefusals = (prunes: number): readonly Refusal[] => guardRemovals(facts, prunes);
+  const decision: Decision = { owned, facts };
   const { id } = await acceptSnapshot({
     ...sourceLedger,
     snapshot,
@@ -76,8 +92,15 @@ export async function accept(
     commit,
     allowShrunk: allow.shrunk,
     allowRewind: allow.rewind,
+    ...(also === undefined ? {} : { also: ({ id }) => also(id, decision) }),
   });
-  return { type: 'accepted', accepted: { desired, revision: reading.revision, snapshot: id, owned, removalRefusals } };
+  const accepted = { desired, revision: reading.revision, snapshot: id, owned, removalRefusals: refusalsBy(facts) };
+  return { type: 'accepted', accepted, decision };
+}
+
+/** Returns why removals wait for an approval, by what was decided at acceptance. */
+export function refusalsBy(facts: SourceFacts): AcceptedSource['removalRefusals'] {
+  return (prunes) => guardRemovals(facts, prunes);
 }
 
 const SHOWN_MAX = 5;

@@ -3,13 +3,13 @@ import { canonicalJson, type Json } from '../model/json.ts';
 import type { Resource } from '../model/resource.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Work } from '../reconcile/reconcile.ts';
-import type { AppRecord, Kept } from './ledger-records.ts';
+import { type AppRecord, type Kept, nothingKept, type Stored } from './ledger-records.ts';
 
 /** The commits of an application that are remembered. */
 const MARKS_MAX = 8;
 
 /** The digest in a record that an earlier version stored: it is not known which commit changed the application last. */
-export const UNKNOWN_DIGEST = 'unknown';
+const UNKNOWN_DIGEST = 'unknown';
 
 /** Returns a digest of the manifests of an application; positions in files do not count. */
 export function desiredDigest({ application, resources }: Work): string {
@@ -35,6 +35,16 @@ export function markedKept(kept: Kept, digest: string, revision: string): Kept {
   if (kept.digest === UNKNOWN_DIGEST) return { ...kept, digest };
   const others = kept.commits.filter((mark) => mark.revision !== revision);
   return { ...kept, digest, commits: [...others, { revision, appliedMs: null }].slice(-MARKS_MAX) };
+}
+
+/** Returns what is kept of an application. A ledger of an earlier version lacks some members. */
+export function keptOf(stored: Stored | undefined): Kept {
+  if (stored === undefined) return nothingKept;
+  // It does not say from which manifest the scope was resolved, and which commit changed the application last.
+  const { scope } = stored.status;
+  const resolved = scope === null ? null : { from: '', scope };
+  const kept: Partial<Kept> = stored.kept;
+  return { ...nothingKept, resolved, digest: UNKNOWN_DIGEST, ...kept };
 }
 
 /** Returns whether the newest commit that changed the application is the one of this revision. */

@@ -36,6 +36,8 @@ export class Commits {
   /** The newest last. */
   #list: readonly CommitRecord[] = [];
   #isRestored = false;
+  /** The list as another replica stored it last. */
+  #stored = '';
 
   constructor(sourceLedger: SourceLedger) {
     this.#sourceLedger = sourceLedger;
@@ -44,6 +46,24 @@ export class Commits {
   /** The newest first. */
   list(): readonly CommitRecord[] {
     return this.#list.toReversed();
+  }
+
+  /** Takes over what the leader of the source stored. */
+  replace(text: string): void {
+    this.#isRestored = true;
+    this.#list = JSON.parse(text) as readonly CommitRecord[];
+    this.#stored = text;
+  }
+
+  /** Notes that other replicas can read the commits. */
+  noteStored(text: string): void {
+    this.#stored = text;
+  }
+
+  /** Returns the operation that stores the commits for other replicas; undefined if they are stored. */
+  change(): ReturnType<Commits['operation']> | undefined {
+    const operation = this.operation();
+    return operation.value === this.#stored ? undefined : operation;
   }
 
   /** Reads what earlier processes stored, once. @throws PortolanError when the ledger fails. */
@@ -82,10 +102,10 @@ export class Commits {
   }
 
   /** Returns the operation that stores the commits. */
-  operation(): LedgerOperation {
+  operation(): Extract<LedgerOperation, { readonly op: 'set-fact' }> {
     return {
       op: 'set-fact',
-      key: `commits ${this.#sourceLedger.source}`,
+      key: commitsFact(this.#sourceLedger.source),
       value: canonicalJson(this.#list as unknown as Json),
     };
   }
@@ -115,6 +135,10 @@ function freshRecord({ revision, commit, observedMs }: Reading): CommitRecord {
     changed: null,
     removed: null,
   };
+}
+
+export function commitsFact(source: string): string {
+  return `commits ${source}`;
 }
 
 /** Returns the id in a revision: `main@sha1:<id>`, `files@sha256:<digest>`. */

@@ -3,7 +3,7 @@ import { after } from '../runtime/clock.ts';
 import { createRemovalBudget } from '../reconcile/removal-budget.ts';
 import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
-import { createAccount } from './account.ts';
+import { Account, noAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
 import { Commits } from './commits.ts';
 import { type Core, logExpected } from './core.ts';
@@ -15,7 +15,7 @@ import { Intake } from './intake.ts';
 import type { ControllerConfiguration, ControllerOptions } from './options.ts';
 import { createApi } from './operations.ts';
 import { saveRecord, type AppRecord } from './ledger-records.ts';
-import { changedPlaces, findOrphans } from './orphans.ts';
+import { changedPlaces, findOrphans, refreshOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import type { Forwarded } from './replicas/forwarded-api.ts';
@@ -23,6 +23,7 @@ import { platformUnit, soleLeadership } from './replicas/leadership.ts';
 import { openSharing } from './replicas/sharing.ts';
 import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
 import { followLeads } from './replicas/unit-changes.ts';
+import { SharedState } from './replicas/shared-state.ts';
 import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
 import { workOn } from './worker.ts';
@@ -64,7 +65,7 @@ function createCore(
     claims: new Map(),
     orphanWork: new Set(),
     configuration: options.configuration,
-    account: createAccount({ snapshot: '', owned: 0, changed: 0, removed: 0 }),
+    account: new Account(noAccount),
     budget: createRemovalBudget({
       ...sourceLedger,
       kinds,
@@ -73,6 +74,7 @@ function createCore(
       isDaemon: true,
     }),
     shared: undefined,
+    sharedState: undefined,
     passes: 0,
     found: undefined,
     ...hooks,
@@ -90,6 +92,7 @@ export class Controller {
   readonly #stop = new AbortController();
   /** undefined: no other process shares the ledger. */
   readonly #forwarded: Forwarded | undefined;
+  readonly #sharedState: SharedState | undefined;
   /** Passes in progress. */
   readonly #passes = new Set<Promise<unknown>>();
   /** Runs changes of the source and of the configuration one after another. */
@@ -115,11 +118,18 @@ export class Controller {
         if (options.leadership?.isShared !== true) lost.resolve(error);
       },
       retrySource,
-      refreshOrphans: () => this.#runInTurn(() => findOrphans(this.#core)),
+      refreshOrphans: (platform) => this.#runInTurn(() => refreshOrphans(this.#core, platform)),
       // The caller reports its failure.
       track: (work) => void this.#track(work).catch(() => {}),
     });
     followLeads(this.#core);
+    if (options.replicas !== undefined) {
+      this.#sharedState = new SharedState(this.#core, options.replicas.shared, {
+        inTurn: (change) => this.#inTurn(change),
+        afterRead: () => this.#sourceRead(),
+      });
+      this.#core.sharedState = this.#sharedState;
+    }
     const local = createApi(this.#core, options.clock.now());
     this.#forwarded = sharing?.forward(this.#core, local);
     this.api = this.#forwarded?.api ?? local;
@@ -136,6 +146,9 @@ export class Controller {
     this.#forwarded?.start();
     feed.start((state) => this.#takeState(state));
     this.#saveTimes().catch((error: unknown) => {
+      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
+    });
+    this.#sharedState?.run().catch((error: unknown) => {
       if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
     });
     after(clock, FIRST_READING_MS, this.#stop.signal, () => {
@@ -180,7 +193,7 @@ export class Controller {
       former = [...this.#passes];
       this.#core.configuration = configuration;
       this.#core.events.publish(draftEvent('controller.reloaded', 'the configuration was reloaded'));
-      await follow(this.#core, await this.#core.intake.reconsider());
+      await follow(this.#core, await this.#core.intake.reconsider('reloaded'));
       for (const id of this.#core.records.keys()) this.#core.queue.add(id, 'configuration');
     });
     await Promise.allSettled(former);
@@ -220,10 +233,17 @@ export class Controller {
     after(this.#options.clock, RETRY_MS, this.#stop.signal, () => {
       this.#isRetryDue = false;
       void this.#runInTurn(async () => {
-        await follow(this.#core, await this.#core.intake.reconsider());
+        await follow(this.#core, await this.#core.intake.reconsider('failed'));
         this.#resumeRemovals();
       });
     });
+  }
+
+  /** Runs a change after those before it. @throws what the change throws. */
+  #inTurn(change: () => Promise<void>): Promise<void> {
+    const mine = this.#turn.then(change);
+    this.#turn = mine.catch(() => {});
+    return mine;
   }
 
   /** Runs a change after those before it. An expected error is logged, and the change is retried. */
@@ -251,8 +271,15 @@ export class Controller {
   #resumeRemovals(): void {
     if (!this.#areRemovalsWaiting || !this.#core.intake.isCurrent) return;
     this.#areRemovalsWaiting = false;
-    for (const { id, kept } of this.#core.records.values())
-      if (Object.keys(kept.goneForMs).length > 0) this.#core.queue.add(id, 'the source can be read again', 'routine');
+    for (const { id, kept, status } of this.#core.records.values())
+      if (Object.keys(kept.goneForMs).length > 0 && this.#leads(status.platform))
+        this.#core.queue.add(id, 'the source can be read again', 'routine');
+  }
+
+  /** Lets removals wait while the present source is not known, and resumes them afterwards. */
+  #sourceRead(): void {
+    this.#areRemovalsWaiting ||= !this.#core.intake.isCurrent;
+    this.#resumeRemovals();
   }
 
   /** Adds the time since the last call to the age of each pending removal. */

@@ -18,6 +18,7 @@ import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord } from './ledger-records.ts';
 import type { Leadership } from './replicas/leadership.ts';
+import type { SharedView } from './replicas/shared-view.ts';
 import type { Slots } from './slots.ts';
 
 /** The orphans of a source, and what its applications referred to when they were found. */
@@ -43,8 +44,10 @@ export interface Core extends CoreBase {
   found: FoundOrphans | undefined;
   /** Scopes without an application in which a person has something removed at this moment. */
   readonly orphanWork: Set<ScopeKey>;
-  /** Looks for orphans again. */
-  refreshOrphans(): Promise<void>;
+  /** Looks for orphans again, after those of a platform may have changed. */
+  refreshOrphans(platform: string): Promise<void>;
+  /** The state that other replicas store; undefined without others. */
+  sharedState: SharedView | undefined;
   /** Lets a reload of the configuration wait for work that uses the former one. */
   track(work: Promise<unknown>): void;
   /** Reads the source again after it exceeded a limit. */

@@ -8,7 +8,7 @@ import type { ApprovalNeeded, Pause } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { expensesOf, movedOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
-import { type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
+import { type Counted, type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
 import type { SkipReason } from '../plan/result.ts';
 import { approvalOf } from '../reconcile/policies/interactive.ts';
 import { guardPlan } from '../reconcile/guards.ts';
@@ -17,11 +17,11 @@ import { type Admission, type Next, type PassPolicy, type Reservation, unlimited
 import type { PassOptions, Prepared, Seen } from '../reconcile/reconcile.ts';
 import { unusedOf } from '../reconcile/removal-budget.ts';
 import { sharedScope } from '../reconcile/survey.ts';
-import type { Account } from './account.ts';
+import { type Account, isNewer, type Reserved } from './account.ts';
 import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions, withAdoption } from './core.ts';
-import { type Kept, saveFact, saveRecord, type AppRecord } from './ledger-records.ts';
+import { type Kept, saveRecord, type AppRecord } from './ledger-records.ts';
 import { addAge, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
@@ -63,6 +63,8 @@ export class DaemonPolicy implements PassPolicy {
   #removalRefusals: readonly Refusal[] = [];
   #named: (action: Action) => boolean = () => false;
   #mayRemove = false;
+  /** A newer revision was accepted, so nothing of this pass is sent. */
+  #isOutdated = false;
   readonly #limits: GuardLimits;
 
   readonly #ledger: SourceLedger;
@@ -128,6 +130,8 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   withheld({ scope }: Prepared): SkipReason | undefined {
+    // Another replica accepted a newer revision. The next pass has it.
+    if (this.#isOutdated || this.#core.intake.isBehind) return { type: 'interrupted' };
     const pause = this.#core.gates.pauseOf(this.#record, scope);
     return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };
   }
@@ -137,10 +141,8 @@ export class DaemonPolicy implements PassPolicy {
     prepared: Prepared,
     world: ApplyWorld,
   ): Promise<Reservation | readonly Refusal[]> {
-    const { scope, ours } = prepared;
     // An adoption is valid for one pass, as an approval is.
     await this.#endAdoption();
-    const { budget, options } = this.#core;
     if (this.#isApproved === true) {
       // An approval is valid for one pass. The rest of the plan is another plan.
       this.#record.kept = { ...this.#record.kept, approved: null };
@@ -148,28 +150,64 @@ export class DaemonPolicy implements PassPolicy {
       await saveRecord(this.#ledger, this.#record);
       return unlimited;
     }
-    const reserved = this.#account.reserve({ scope, actions, ours }, this.#limits);
+    try {
+      return await this.#reserveWithin(actions, prepared);
+    } catch (error) {
+      if (!isNewer(error)) throw error;
+      this.#isOutdated = true;
+      return unlimited;
+    }
+  }
+
+  /** Takes from the allowance of the revision and from the budget of the platform. @throws PortolanError as `Reserved.save`. */
+  async #reserveWithin(actions: readonly Action[], prepared: Prepared): Promise<Reservation | readonly Refusal[]> {
+    const { scope, ours } = prepared;
+    const { budget, options } = this.#core;
+    const reserved = await this.#reserveShare({ scope, actions, ours });
     if (!('confirm' in reserved)) return reserved;
     const expenses = expensesOf(options.kinds, prepared, actions, this.#source, this.#record.kept.moved);
+    const giveBack = (objects: readonly string[]): Promise<void> =>
+      budget.giveBack(scope.platform, objects, this.#revision);
     try {
       // Spent before anything is sent: a process that dies in between has spent what it may have sent.
       const refusals = await budget.spend(scope.platform, expenses, this.#revision, false);
-      if (refusals.length > 0) {
-        reserved.confirm(new Set());
-        return refusals;
+      const late = refusals.length > 0 ? refusals : await this.#saveShare(reserved);
+      if (late.length > 0) {
+        reserved.abandon();
+        if (refusals.length === 0) await giveBack(expenses.map(({ object }) => object));
+        return late;
       }
-      await this.#saveAccount();
     } catch (error) {
-      reserved.confirm(new Set());
+      reserved.abandon();
+      if (isNewer(error)) await giveBack(expenses.map(({ object }) => object));
       throw error;
     }
     return {
       release: async (outcome) => {
-        reserved.confirm(new Set(sentOf(outcome).map(({ id }) => id)));
-        await this.#saveAccount();
-        await budget.giveBack(scope.platform, unusedOf(expenses, outcome, scope), this.#revision);
+        const sent = new Set(sentOf(outcome).map(({ id }) => id));
+        if (this.#isAccountOpen()) await reserved.confirm(sent, this.#ledger);
+        await giveBack(unusedOf(expenses, outcome, scope));
       },
     };
+  }
+
+  /** Counts the actions against the allowance, in this process. */
+  async #reserveShare(plan: Counted): Promise<Reserved | readonly Refusal[]> {
+    const reserved = this.#account.reserve(plan, this.#limits);
+    if ('confirm' in reserved || !this.#core.leadership.isShared) return reserved;
+    // Another replica may have given something back.
+    await this.#account.refresh(this.#ledger);
+    return this.#account.reserve(plan, this.#limits);
+  }
+
+  /** Stores what was counted. @returns refusals if another replica was faster. */
+  async #saveShare(reserved: Reserved): Promise<readonly Refusal[]> {
+    return this.#isAccountOpen() ? reserved.save(this.#ledger) : [];
+  }
+
+  /** Returns whether to store what is counted: unless this process has accepted another snapshot meanwhile. */
+  #isAccountOpen(): boolean {
+    return this.#account === this.#core.account || this.#core.leadership.isShared;
   }
 
   async #endAdoption(): Promise<void> {
@@ -216,11 +254,6 @@ export class DaemonPolicy implements PassPolicy {
   #isCurrent(): boolean {
     const { intake } = this.#core;
     return intake.isCurrent && this.#record.snapshot === intake.accepted?.snapshot;
-  }
-
-  /** Saves what is spent of the allowance, unless another snapshot was accepted meanwhile. */
-  async #saveAccount(): Promise<void> {
-    if (this.#account === this.#core.account) await saveFact(this.#ledger, 'account', this.#account.state);
   }
 
   #remainingMs({ object }: Action): number {

@@ -6,13 +6,13 @@ import type { ApplicationStatus, Condition } from '../model/status.ts';
 import { amount, someOf } from '../plan/words.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 import { createSharedReadings } from '../reconcile/shared-readings.ts';
-import { type AccountState, createAccount } from './account.ts';
-import { UNKNOWN_DIGEST, desiredDigest, isMarked, markedKept } from './commit-marks.ts';
+import { Account, type AccountState, newer } from './account.ts';
+import { desiredDigest, isMarked, keptOf, markedKept } from './commit-marks.ts';
 import { notObserved, withSince } from './conditions.ts';
 import { type Core, reachMilestone } from './core.ts';
 import { logStanding } from './event-lines.ts';
 import { draftEvent, draftProblem } from './events.ts';
-import type { AcceptedReading } from './intake.ts';
+import type { AcceptedReading } from './acceptance.ts';
 import {
   saveFact,
   restoreFact,
@@ -21,11 +21,9 @@ import {
   NO_DOUBTS,
   NONE_HIDDEN,
   type AppRecord,
-  type Kept,
-  nothingKept,
 } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
-import { sourceUnit } from './replicas/leadership.ts';
+import { platformUnit, sourceUnit } from './replicas/leadership.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { dropStaleScope } from './resolved-scope.ts';
 import { workOf } from '../reconcile/work.ts';
@@ -45,19 +43,15 @@ const NAMED_MAX = 20;
 /** Makes the accepted source the desired state, and requeues the applications that changed. */
 export async function follow(core: Core, latest: AcceptedReading | undefined): Promise<void> {
   if (latest === undefined) return;
-  const { records, queue, account } = core;
+  const { records, queue, account, leadership, options } = core;
   const { accepted } = latest;
-  const isNew = account.state.snapshot !== accepted.snapshot;
-  const turn = (): Promise<void> => core.options.clock.sleep(0);
+  const leadsSource = leadership.of(sourceUnit(options.source)) !== undefined;
+  const isNew = account.snapshot !== accepted.snapshot;
+  const turn = (): Promise<void> => options.clock.sleep(0);
   const works = await worksOf(accepted.desired, turn);
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
-  const added = new Map<ResourceId, AppRecord>();
-  for (const work of works) {
-    if (records.has(work.application.id)) continue;
-    added.set(work.application.id, await newRecord(core, work));
-    if (added.size % PART_SIZE === 0) await turn();
-  }
-  if (isNew) await openAccount(core, accepted.snapshot, accepted.owned);
+  const added = await addedRecords(core, works, turn);
+  if (isNew) core.account = await openAccount(core, accepted.snapshot, accepted.owned);
   core.shared = createSharedReadings(
     works.map(({ application }) => application.spec),
     core.options.clock,
@@ -73,7 +67,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     const known = records.get(id);
     const record = known ?? (added.get(id) as AppRecord);
     records.set(id, record);
-    if (known === undefined) logStanding(core.options.log, record);
+    if (known === undefined && isLed(core, record)) logStanding(options.log, record);
     if (known !== undefined && isSameWork(known.work, work)) moveUnchanged(record, latest);
     else {
       applyChange(core, record, work, latest);
@@ -86,15 +80,18 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
   for (const [count, id] of changed.entries()) {
     if ((count + 1) % PART_SIZE === 0) await turn();
-    // A new commit ends the backoff of earlier failures.
-    queue.restart(id, 'git');
+    // A new commit ends the backoff of earlier failures. The leader of another platform works on its applications.
+    if (isLed(core, records.get(id) as AppRecord)) queue.restart(id, 'git');
   }
   if (works.length >= PART_SIZE) await turn();
   core.commits.follow(accepted.revision, {
     changed: changed.filter((id) => isMarked(records.get(id), accepted.revision)).length,
     removed: removed.length,
   });
+  // One replica reports and records what concerns the whole source.
+  if (!leadsSource) return;
   if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);
+  await core.sharedState?.saveCommits();
   const places = changedPlaces(core);
   if (places === undefined) return;
   if (works.length >= PART_SIZE) await turn();
@@ -109,6 +106,21 @@ async function worksOf(desired: DesiredState, turn: () => Promise<void>): Promis
     if (works.length % PART_SIZE === 0) await turn();
   }
   return works;
+}
+
+/** Returns records for the applications that have none. */
+async function addedRecords(
+  core: Core,
+  works: readonly Work[],
+  turn: () => Promise<void>,
+): Promise<ReadonlyMap<ResourceId, AppRecord>> {
+  const added = new Map<ResourceId, AppRecord>();
+  for (const work of works) {
+    if (core.records.has(work.application.id)) continue;
+    added.set(work.application.id, await newRecord(core, work));
+    if (added.size % PART_SIZE === 0) await turn();
+  }
+  return added;
 }
 
 /**
@@ -137,7 +149,12 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   record.committedMs = reading.commit?.committedMs ?? null;
   record.author = reading.commit?.author ?? null;
   record.kept = markedKept(record.kept, desiredDigest(work), accepted.revision);
-  reachMilestone(core, record, 'observed');
+  if (isLed(core, record)) reachMilestone(core, record, 'observed');
+}
+
+/** Returns whether this process works on an application. */
+function isLed({ leadership }: Core, { status }: AppRecord): boolean {
+  return leadership.of(platformUnit(status.platform)) !== undefined;
 }
 
 function isReady({ type, status }: Condition): boolean {
@@ -179,18 +196,23 @@ function release({ claims, gates }: Core, record: AppRecord): void {
   gates.forget(record);
 }
 
-async function openAccount(core: Core, snapshot: string, owned: number): Promise<void> {
-  const spent = await restoreFact<AccountState>(core.sourceLedger, 'account');
+async function openAccount(core: Core, snapshot: string, owned: number): Promise<Account> {
+  const { sourceLedger, leadership, options } = core;
+  const spent = await restoreFact<AccountState>(sourceLedger, 'account');
+  if (spent?.snapshot === snapshot && leadership.isShared) return new Account(spent);
+  // It was opened together with its snapshot. So another one has been accepted since.
+  if (leadership.isShared) throw newer();
   const state = spent?.snapshot === snapshot ? spent : { snapshot, owned, changed: 0, removed: 0 };
   // Shares count from the objects at the time of acceptance, also after a restart.
-  await saveFact(ledgerFor(core, sourceUnit(core.options.source)), 'account', state);
-  core.account = createAccount(state);
+  await saveFact(ledgerFor(core, sourceUnit(options.source)), 'account', state);
+  return new Account(state);
 }
 
-async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<AppRecord> {
+async function newRecord(core: Core, work: Work): Promise<AppRecord> {
+  const { sourceLedger, options } = core;
   const { id, labels, spec } = work.application;
   const nowMs = options.clock.now();
-  const stored = await restoreRecord(sourceLedger, id);
+  const stored = core.sharedState?.take(id) ?? (await restoreRecord(sourceLedger, id));
   const fresh: ApplicationStatus = {
     id,
     scope: null,
@@ -212,11 +234,7 @@ async function newRecord({ sourceLedger, options }: Core, work: Work): Promise<A
   };
   // A new process retries at once: backoff does not survive a restart.
   const status = { ...fresh, ...stored?.status, failures: 0 };
-  // A ledger from before does not say from which manifest the scope was resolved.
-  const former = stored?.status.scope ?? null;
-  const resolved = former === null ? null : { from: '', scope: former };
-  const digest = stored === undefined ? nothingKept.digest : UNKNOWN_DIGEST;
-  const kept: Kept = { ...nothingKept, resolved, digest, ...stored?.kept };
+  const kept = keptOf(stored);
   return {
     id,
     work,

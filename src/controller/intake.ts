@@ -1,36 +1,39 @@
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ScopeKey } from '../model/ids.ts';
-import type { EpochMs } from '../model/time.ts';
-import type { SourceProblem, SourceStatus, StatusError } from '../model/status.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadedSource } from '../source/contents.ts';
 import { resetLargest } from '../source/snapshot.ts';
 import { isUnreadable } from '../source/unreadable.ts';
-import { type Acceptance, type AcceptedSource, accept, type Allowances, nothingAllowed } from './acceptance.ts';
+import {
+  accept,
+  type Acceptance,
+  type AcceptedReading,
+  type AcceptedSource,
+  type Allowances,
+  nothingAllowed,
+} from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
-import { saveSource, restoreSource } from './saved-source.ts';
-import type { CoreBase } from './options.ts';
+import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
 import { sourceUnit } from './replicas/leadership.ts';
+import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
+import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
+import type { CoreBase } from './options.ts';
 
-export interface AcceptedReading {
-  readonly accepted: AcceptedSource;
-  readonly reading: Pick<SourceReading, 'observedMs' | 'commit'>;
-}
-
-/** Reads the source, and holds the part of it that was accepted. */
+/**
+ * Reads the source, and holds the part of it that was accepted. Only the leader of the source accepts; the other replicas
+ * follow what it stores.
+ */
 export class Intake {
   readonly #core: CoreBase;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
-  #acceptedMs: number | null = null;
-  #last: SourceReading | undefined;
-  #error: StatusError | null = null;
-  /** The faults of the files that #error is about. */
-  #problems: readonly SourceProblem[] = [];
-  #isCurrent = false;
+  #standing: SourceStanding = noStanding;
+  #last: { readonly reading: SourceReading; readonly askedMs: MonotonicMs } | undefined;
   /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
   /** Code of the last reported problem; null after the recovery from it. */
@@ -40,10 +43,15 @@ export class Intake {
   /** False after the source of an earlier process exceeded a limit in this one. */
   #isRestorable = true;
   #saving: Promise<void> = Promise.resolve();
+  /** The accepted revision that all replicas follow; undefined without others. */
+  readonly #followed: FollowedSource | undefined;
+  /** Readings of the source from before are older than what another leader may have accepted. */
+  #confirmedFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
 
   constructor(core: CoreBase) {
     this.#core = core;
     this.#allow = core.options.allow;
+    if (core.leadership.isShared) this.#followed = new FollowedSource(core);
   }
 
   get accepted(): AcceptedSource | undefined {
@@ -52,19 +60,26 @@ export class Intake {
 
   /** True if the accepted snapshot is the present source. */
   get isCurrent(): boolean {
-    return this.#isCurrent;
+    return this.#standing.isCurrent && (this.#followed?.isDecided(this.#accepted) ?? true);
+  }
+
+  /** True if the ledger has a newer accepted revision than this process. Nothing may be written by the older one. */
+  get isBehind(): boolean {
+    return this.#followed?.isBehind(this.#accepted) ?? false;
   }
 
   status(): SourceStatus {
+    const { observedRevision, observedMs, acceptedMs, error: standing, problems } = this.#standing;
+    const error = this.#followed?.error ?? standing;
     return {
       name: this.#core.options.source,
       location: this.#core.options.feed.location,
-      observedRevision: this.#last?.revision ?? null,
-      observedMs: this.#last?.observedMs ?? null,
+      observedRevision,
+      observedMs,
       acceptedRevision: this.#accepted?.revision ?? null,
-      acceptedMs: this.#acceptedMs,
-      error: this.#error,
-      ...(this.#error === null || this.#problems.length === 0 ? {} : { problems: this.#problems }),
+      acceptedMs,
+      error,
+      ...(error === null || problems.length === 0 ? {} : { problems }),
       resources: this.#accepted?.desired.size ?? 0,
     };
   }
@@ -78,30 +93,37 @@ export class Intake {
    * @returns the accepted source if it may have changed.
    */
   async take(state: SourceState): Promise<AcceptedReading | undefined> {
+    if (state.type === 'read') this.#last = state;
+    if (!this.#leads()) return undefined;
     if (state.type === 'failed') {
       await this.#reportFailed(state.error);
+      await this.#followed?.share(this.#standing);
       return undefined;
     }
     const { reading } = state;
+    if (state.askedMs < this.#confirmedFromMs) return undefined;
     this.#failure = null;
-    const { revision } = reading;
-    if (revision !== this.#last?.revision) {
+    const { revision, observedMs } = reading;
+    if (revision !== this.#standing.observedRevision) {
       const message = `${this.#core.options.feed.location}: found ${revision}`;
       this.#core.events.publish(draftEvent('source.observed', message, { revision }));
     }
-    this.#last = reading;
+    this.#note({ observedRevision: revision, observedMs });
     return this.#consider(reading);
   }
 
-  /** Considers the last reading again, for example with a new configuration. */
-  async reconsider(): Promise<AcceptedReading | undefined> {
-    return this.#last === undefined ? this.restore() : this.#consider(this.#last);
+  /** Considers the last reading again, with a new configuration or after a failure. */
+  async reconsider(why: Exclude<FollowReason, 'changed'>): Promise<AcceptedReading | undefined> {
+    const last = this.#last;
+    const isUsable = last !== undefined && this.#leads() && last.askedMs >= this.#confirmedFromMs;
+    if (isUsable) return this.#consider(last.reading);
+    return this.#followed === undefined ? this.restore() : this.followSaved(why);
   }
 
   /** Retries a failed reading on request. Another failure is reported again. */
   async retry(): Promise<AcceptedReading | undefined> {
-    this.#error = null;
-    return this.#isUnloadable ? this.reconsider() : undefined;
+    this.#note({ error: null });
+    return this.#isUnloadable ? this.reconsider('failed') : undefined;
   }
 
   /** Resolves when the accepted source is saved for the next process. */
@@ -109,7 +131,37 @@ export class Intake {
     return this.#saving;
   }
 
+  /** Accepts nothing that was read before: the former leader may have accepted something newer. Call before leading the source. */
+  beginLeading(): void {
+    this.#confirmedFromMs = this.#core.options.clock.monotonic();
+    this.#reported = this.#standing.error?.code ?? null;
+    this.#failure = null;
+  }
+
+  /** Takes over what the leader of the source knows. */
+  takeStanding(text: string): void {
+    this.#standing = this.#followed?.read(text) ?? this.#standing;
+  }
+
+  /**
+   * Takes over the revision that the leader of the source accepted last.
+   * @returns undefined if nothing has changed, or if this process cannot load it; then it writes nothing.
+   */
+  async followSaved(why: FollowReason = 'changed'): Promise<AcceptedReading | undefined> {
+    const found = await this.#followed?.load(this.#accepted, why);
+    if (found !== undefined) this.#accepted = found.accepted;
+    return found;
+  }
+
   async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
+    try {
+      return await this.#decide(reading);
+    } finally {
+      await this.#followed?.share(this.#standing);
+    }
+  }
+
+  async #decide(reading: SourceReading): Promise<AcceptedReading | undefined> {
     const { clock } = this.#core.options;
     const { commits } = this.#core;
     await commits.restore();
@@ -124,11 +176,11 @@ export class Intake {
     }
     const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
       // After a failure of the ledger, the accepted source is older than the present one.
-      this.#isCurrent = false;
+      this.#note({ isCurrent: false });
       throw error;
     });
     if (acceptance.type === 'refused') {
-      this.#isCurrent = false;
+      this.#note({ isCurrent: false });
       await this.#reportRefused(acceptance, reading);
       return undefined;
     }
@@ -141,18 +193,24 @@ export class Intake {
       this.#reported = null;
     }
     // An older reading that is considered again does not clear a failure to read the present source.
-    this.#error = this.#failure;
-    this.#problems = [];
-    this.#isCurrent = this.#failure === null;
+    this.#note({ error: this.#failure, problems: [], isCurrent: this.#failure === null });
     commits.accept(reading, clock.now());
     const isNews = accepted.snapshot !== this.#accepted?.snapshot || accepted.revision !== this.#accepted.revision;
     this.#accepted = accepted;
-    if (isNews) {
-      this.#acceptedMs = clock.now();
-      const { snapshot, revision } = accepted;
-      this.#save(() => saveSource(this.#ledger(), snapshot, revision, reading.contents, () => [commits.operation()]));
-    }
+    if (isNews) this.#noteNews(acceptance, reading);
     return { accepted, reading };
+  }
+
+  #noteNews({ accepted, decision }: Extract<Acceptance, { type: 'accepted' }>, reading: SourceReading): void {
+    const acceptedMs = this.#core.options.clock.now();
+    this.#note({ acceptedMs });
+    // For other replicas, it was saved in the transaction that accepted it.
+    if (this.#followed !== undefined) return;
+    const { sourceLedger, commits } = this.#core;
+    const { snapshot, revision } = accepted;
+    const { commit, observedMs } = reading;
+    const saved = { snapshot, revision, accepted: { ...decision, commit, observedMs, acceptedMs } };
+    this.#save(() => saveSource(sourceLedger, saved, reading.contents, () => [commits.operation()]));
   }
 
   async #reportRefused(
@@ -161,17 +219,18 @@ export class Intake {
   ): Promise<void> {
     const { remedy } = error;
     const message = await this.#withStanding(error.message);
-    const isNews = this.#error?.message !== message;
-    this.#error = { ...error, message, atMs: this.#sinceMs(message) };
+    const isNews = this.#standing.error?.message !== message;
+    const refused = { ...error, message, atMs: this.#sinceMs(message) };
+    this.#note({ error: refused });
     if (!isNews) return;
     this.#reported = error.code;
     const shown = problems.slice(0, 20).map((problem) => {
       const { file, line, column } = problem.position;
       return { code: problem.code, file, line, column, message: problem.message };
     });
-    this.#problems = shown;
-    this.#core.commits.reject(reading, this.#error, shown);
-    this.#save(() => recordOfSource(this.#ledger(), [this.#core.commits.operation()]));
+    this.#note({ problems: shown });
+    this.#core.commits.reject(reading, refused, shown);
+    this.#save(async () => recordOfSource(this.#ledger(), [this.#core.commits.operation()]));
     const facts = { revision: reading.revision, detail: { problems: shown } };
     this.#core.events.publish(draftProblem('source.refused', 'error', `${message} ${remedy}`, error, facts));
   }
@@ -187,36 +246,46 @@ export class Intake {
       : `${sentence} The last accepted revision stays in effect.`;
   }
 
-  async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances) {
+  async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances): Promise<Acceptance> {
     const { records } = this.#core;
     const sourceLedger = this.#ledger();
     const scopes = this.#accepted && unapprovedScopes(records, this.#accepted);
     if (this.#accepted !== undefined && scopes !== undefined)
       await resetLargest({ ...sourceLedger, desired: this.#accepted.desired, scopes });
-    return accept(reading, loaded, sourceLedger, allow);
+    if (this.#followed === undefined) return accept(reading, loaded, sourceLedger, allow);
+    return this.#followed.accept(reading, loaded, { sourceLedger, allow, former: this.#accepted });
+  }
+
+  async #reportFailed(error: PortolanError): Promise<void> {
+    const { code, remedy } = error;
+    this.#note({ isCurrent: false });
+    const message = await this.#withStanding(error.message);
+    if (this.#standing.error?.message !== message) {
+      this.#reported = code;
+      this.#core.events.publish(draftProblem('source.failed', 'error', `${message} ${remedy}`, error));
+    }
+    this.#failure = { code, message, remedy, atMs: this.#sinceMs(message) };
+    this.#note({ error: this.#failure, problems: [] });
+  }
+
+  /** Returns since when the source has this problem. */
+  #sinceMs(message: string): EpochMs {
+    const { error } = this.#standing;
+    return error?.message === message ? error.atMs : this.#core.options.clock.now();
+  }
+
+  #note(change: Partial<SourceStanding>): void {
+    this.#standing = { ...this.#standing, ...change };
+  }
+
+  #leads(): boolean {
+    const { leadership, options } = this.#core;
+    return leadership.of(sourceUnit(options.source)) !== undefined;
   }
 
   /** Returns the ledger for the records of the source. @throws PortolanError `controller/not-leader` */
   #ledger(): SourceLedger {
     return ledgerFor(this.#core, sourceUnit(this.#core.options.source));
-  }
-
-  async #reportFailed(error: PortolanError): Promise<void> {
-    const { code, remedy } = error;
-    this.#isCurrent = false;
-    const message = await this.#withStanding(error.message);
-    if (this.#error?.message !== message) {
-      this.#reported = code;
-      this.#core.events.publish(draftProblem('source.failed', 'error', `${message} ${remedy}`, error));
-    }
-    this.#failure = { code, message, remedy, atMs: this.#sinceMs(message) };
-    this.#error = this.#failure;
-    this.#problems = [];
-  }
-
-  /** Returns since when the source has this problem. */
-  #sinceMs(message: string): EpochMs {
-    return this.#error?.message === message ? this.#error.atMs : this.#core.options.clock.now();
   }
 
   /** Saves something for the next process, after what is being saved. */
@@ -230,9 +299,10 @@ export class Intake {
 
   /** Accepts the source that an earlier process saved, unless its meaning has changed since. */
   async restore(): Promise<AcceptedReading | undefined> {
+    if (this.#followed !== undefined) return this.followSaved();
     if (this.#accepted !== undefined || !this.#isRestorable) return undefined;
     const { sourceLedger, options, events } = this.#core;
-    const { source, clock, log, workbench } = options;
+    const { source, clock, log } = options;
     const saved = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(source);
     if (saved === undefined || last?.id !== saved.snapshot) {
@@ -240,17 +310,14 @@ export class Intake {
       return undefined;
     }
     const reading = { revision: saved.revision, commit: null, observedMs: clock.now() };
-    const contents = workbench.unpack(saved.parts);
-    const loaded = await contents.then((files) => files.load(this.#core.configuration)).catch(unreadable);
-    if (loaded instanceof PortolanError) {
-      log.error(loaded.message, { code: loaded.code, remedy: loaded.remedy });
+    const loaded = await loadSaved(this.#core, saved);
+    if (loaded.type === 'failed') {
+      log.error(loaded.error.message, { code: loaded.error.code, remedy: loaded.error.remedy });
       this.#isRestorable = false;
       return undefined;
     }
-    const { desired, snapshot, problems } = loaded;
-    const [problem] = problems;
-    if (problem !== undefined || snapshot !== last.id) {
-      const why = problem?.message;
+    if (loaded.type === 'different') {
+      const { why } = loaded;
       log.warn(
         'the saved source is not used, because variables or configuration have changed; waiting for the first reading',
         { source, why },
@@ -260,9 +327,9 @@ export class Intake {
     const owned = await sourceLedger.ledger.objectCount({ source });
     // The feed may have delivered a reading meanwhile.
     if (this.#accepted !== undefined) return undefined;
-    const { revision } = saved;
-    this.#accepted = { desired, revision, snapshot, owned, removalRefusals: () => [] };
-    this.#acceptedMs = last.acceptedMs;
+    const { revision, snapshot } = saved;
+    this.#accepted = { desired: loaded.desired, revision, snapshot, owned, removalRefusals: () => [] };
+    this.#note({ acceptedMs: last.acceptedMs });
     const message = `the source cannot be read yet; continuing with ${revision}, which was accepted before the restart, without removals`;
     const facts = { revision, detail: { snapshot, restored: true } };
     events.publish(draftProblem('source.accepted', 'warning', message, NOT_READ, facts));

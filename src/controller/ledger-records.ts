@@ -123,7 +123,8 @@ export function observedOf({ observed }: Pick<AppRecord, 'observed'>): Observed 
 export const NONE_HIDDEN: AppRecord['hidden'] = new Set();
 export const NO_DOUBTS: AppRecord['doubts'] = new Map();
 
-type Stored = Pick<AppRecord, 'status' | 'kept'>;
+/** The record of an application in the ledger. */
+export type Stored = Pick<AppRecord, 'status' | 'kept'>;
 
 /** Members that only say when or how often. A change of these alone is not written. */
 const TIMES: ReadonlySet<string> = new Set([
@@ -168,8 +169,13 @@ export async function restoreRecord(sourceLedger: SourceLedger, id: ResourceId):
   return text === undefined ? undefined : (JSON.parse(text) as Stored);
 }
 
+/** Returns the text that the keys of all statuses of a source begin with. */
+export function statusPrefix(source: string): string {
+  return `status ${source} `;
+}
+
 function statusFact(source: string, id: ResourceId): string {
-  return `status ${source} ${id}`;
+  return `${statusPrefix(source)}${id}`;
 }
 
 /** Returns a row of the history. */

@@ -45,7 +45,7 @@ export function orphanCommands(core: Core): Commands {
           author,
         );
         core.events.publish(forgottenEvent(resource ?? scope, author, { scope, resource: resource ?? null }));
-        await core.refreshOrphans();
+        await core.refreshOrphans(parseScopeKey(scope)?.platform ?? '');
         return answer;
       }),
   };
@@ -165,7 +165,7 @@ async function prune(
     },
   });
   core.shared?.forget();
-  await core.refreshOrphans();
+  await core.refreshOrphans(work.application.spec.platform);
   const answer = prunedOf(scope, outcome);
   const failed = answer.results.filter(({ status }) => status !== 'done').length;
   const message = `${by} pruned ${scope}: ${answer.results.length - failed} done, ${failed} not done: ${reason}`;

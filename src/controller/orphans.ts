@@ -11,7 +11,7 @@ import type { Core } from './core.ts';
 import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { historyRow, restoreFact } from './ledger-records.ts';
 import { sourceUnit } from './replicas/leadership.ts';
-import { ledgerFor } from './replicas/unit-ledgers.ts';
+import { ledgerFor, ledgerOfPlatform } from './replicas/unit-ledgers.ts';
 import { referenceOf } from './resolved-scope.ts';
 
 /** Resources that a message names. */
@@ -26,12 +26,12 @@ export function changedPlaces({ found, records }: Core): ReadonlySet<string> | u
 
 /**
  * Looks for resources that are orphaned. When one begins or ends to be, that is recorded and reported once, also over a
- * restart. Finds nothing new while no source is accepted.
+ * restart. Finds nothing new while no source is accepted. Only the leader of the source looks.
  * @throws PortolanError when the ledger fails.
  */
 export async function findOrphans(core: Core, places = placesOf(core.records)): Promise<void> {
-  const { intake, sourceLedger, options, records, events } = core;
-  if (intake.accepted === undefined) return;
+  const { intake, sourceLedger, options, records, events, leadership } = core;
+  if (intake.accepted === undefined || leadership.of(sourceUnit(options.source)) === undefined) return;
   const former = core.found?.orphans ?? (await restoreFact<OrphanStatus[]>(sourceLedger, 'orphans')) ?? [];
   const scopes = scopesOf(records);
   const others = (await sourceLedger.ledger.ownedScopes(options.source)).filter((scope) => !scopes.has(scope));
@@ -58,11 +58,29 @@ export async function findOrphans(core: Core, places = placesOf(core.records)): 
   ];
   if (!sameJson(orphans, former))
     await recordOfSource(ledgerFor(core, sourceUnit(options.source)), [
-      { op: 'set-fact', key: `orphans ${options.source}`, value: canonicalJson(orphans) },
+      { op: 'set-fact', key: orphansFact(options.source), value: canonicalJson(orphans) },
       ...changes.map(({ line }) => line),
     ]);
   core.found = { orphans, places };
   for (const { event } of changes) events.publish({ ...event, revision: intake.accepted.revision });
+}
+
+export function orphansFact(source: string): string {
+  return `orphans ${source}`;
+}
+
+/** Returns the key of the request of a platform's leader to look for orphans again, after it removed objects of an orphan. */
+export function orphanCheckFact(source: string, platform: string): string {
+  return `orphan-check ${source} ${platform}`;
+}
+
+/** Looks for orphans after those of a platform may have changed, or asks the leader of the source to do so. */
+export async function refreshOrphans(core: Core, platform: string): Promise<void> {
+  const { leadership, options } = core;
+  if (leadership.of(sourceUnit(options.source)) !== undefined) return findOrphans(core);
+  const sourceLedger = ledgerOfPlatform(core, platform);
+  const value = String(options.clock.now());
+  await recordOfSource(sourceLedger, [{ op: 'set-fact', key: orphanCheckFact(options.source, platform), value }]);
 }
 
 /** Returns the applications without a scope, as their manifests name them. */

@@ -1,11 +1,31 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
+import type { PortolanError } from '../model/errors.ts';
+import type { DesiredState } from '../model/resource.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { Contents } from '../source/contents.ts';
+import type { CommitFacts } from '../source/feed.ts';
+import { isUnreadable } from '../source/unreadable.ts';
+import type { Decision } from './acceptance.ts';
+import type { CoreBase } from './options.ts';
 
-/** Index of the saved parts, written with them in one transaction. */
-interface Index {
+/** An accepted revision, and what was decided about it. */
+export interface SavedRevision {
   readonly snapshot: string;
   readonly revision: string;
+  /** undefined: an earlier version saved it. */
+  readonly accepted?: AcceptanceRecord | undefined;
+}
+
+/** The facts of an acceptance that other replicas and later processes do not decide again. */
+export interface AcceptanceRecord extends Decision {
+  readonly commit: CommitFacts | null;
+  readonly observedMs: EpochMs;
+  readonly acceptedMs: EpochMs;
+}
+
+/** Index of the saved parts, written with them in one transaction. */
+interface Index extends SavedRevision {
   /** Digest of each part. */
   readonly parts: readonly string[];
 }
@@ -16,11 +36,20 @@ interface Index {
  */
 export async function saveSource(
   sourceLedger: SourceLedger,
-  snapshot: string,
-  revision: string,
+  saved: SavedRevision,
   contents: Contents,
   more: () => readonly LedgerOperation[] = () => [],
 ): Promise<void> {
+  const operations = await savingOperations(sourceLedger, saved, contents);
+  await recordOfSource(sourceLedger, [...operations, ...more()]);
+}
+
+/** Returns the operations that save the accepted files, for one transaction. */
+export async function savingOperations(
+  sourceLedger: SourceLedger,
+  { snapshot, revision, accepted }: SavedRevision,
+  contents: Contents,
+): Promise<readonly LedgerOperation[]> {
   const { source } = sourceLedger;
   const before = await indexOf(sourceLedger);
   const { digests, parts } = await contents.pack(before?.parts ?? []);
@@ -30,22 +59,28 @@ export async function saveSource(
   // The ledger does not delete facts; an empty one needs no space.
   for (let place = digests.length; place < (before?.parts.length ?? 0); place += 1)
     operations.push({ op: 'set-fact', key: partFact(source, place), value: '' });
-  const index: Index = { snapshot, revision, parts: digests };
-  operations.push({ op: 'set-fact', key: indexFact(source), value: JSON.stringify(index) });
-  operations.push(...more());
-  await recordOfSource(sourceLedger, operations);
+  const index: Index = { snapshot, revision, parts: digests, accepted };
+  operations.push({ op: 'set-fact', key: savedSourceFact(source), value: JSON.stringify(index) });
+  return operations;
 }
 
-/** Returns the files of the accepted snapshot, so that a restart does not depend on the source. */
-export async function restoreSource(sourceLedger: SourceLedger) {
+/** The files of an accepted revision in the ledger. */
+export interface SavedSource extends SavedRevision {
+  /** Returns the packed files. If a part is missing, they do not match the snapshot and are not used. */
+  parts(): AsyncIterable<string>;
+}
+
+/** Returns the files of the accepted snapshot, so that neither a restart nor another replica depends on the source. */
+export async function restoreSource(sourceLedger: SourceLedger): Promise<SavedSource | undefined> {
   const { ledger, source } = sourceLedger;
   const index = await indexOf(sourceLedger);
   if (index === undefined) return undefined;
+  const { snapshot, revision, accepted } = index;
   return {
-    snapshot: index.snapshot,
-    revision: index.revision,
-    /** Returns the packed files. If a part is missing, they do not match the snapshot and are not used. */
-    async *parts(): AsyncIterable<string> {
+    snapshot,
+    revision,
+    accepted,
+    async *parts() {
       for (const place of index.parts.keys()) {
         const value = await ledger.fact(partFact(source, place));
         if (value !== undefined) yield value;
@@ -55,15 +90,39 @@ export async function restoreSource(sourceLedger: SourceLedger) {
 }
 
 async function indexOf({ ledger, source }: SourceLedger): Promise<Index | undefined> {
-  const value = await ledger.fact(indexFact(source));
+  const value = await ledger.fact(savedSourceFact(source));
   // Builds before the first release stored all files in this one fact, as base64.
   return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;
 }
 
-function indexFact(source: string): string {
+/** Returns the key of the index, which changes with each accepted revision. */
+export function savedSourceFact(source: string): string {
   return `files ${source}`;
 }
 
 function partFact(source: string, place: number): string {
   return `files-${place} ${source}`;
+}
+
+/** The result of loading saved files. `different`: variables, configuration or version give them another meaning now. */
+export type LoadedSaved =
+  | { readonly type: 'loaded'; readonly desired: DesiredState }
+  | { readonly type: 'different'; readonly why: string | undefined }
+  | { readonly type: 'failed'; readonly error: PortolanError };
+
+/** Parses the saved files, and checks that they still have the meaning that was accepted. */
+export async function loadSaved(
+  { options: { workbench }, configuration }: Pick<CoreBase, 'options' | 'configuration'>,
+  saved: SavedSource,
+): Promise<LoadedSaved> {
+  try {
+    const contents = await workbench.unpack(saved.parts);
+    const { desired, snapshot, problems } = await contents.load(configuration);
+    const [problem] = problems;
+    if (problem === undefined && snapshot === saved.snapshot) return { type: 'loaded', desired };
+    return { type: 'different', why: problem?.message };
+  } catch (error) {
+    if (!isUnreadable(error)) throw error;
+    return { type: 'failed', error };
+  }
 }

@@ -30,6 +30,9 @@ const SLOW_PASS_MS = 1_000;
 /** Interval at which an application that waits for a slot tries to get one. */
 const SLOT_RETRY_MS = 10_000;
 
+/** Interval at which an application tries again that waits until this process has loaded the accepted revision. */
+const BEHIND_RETRY_MS = 5_000;
+
 /** Runs one pass of an application for the work queue, and requeues the application. */
 export async function workOn(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
   const { records, slots, queue, options, leadership } = core;
@@ -38,6 +41,10 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
   const lead = leadership.of(platformUnit(record.status.platform));
   // The leader of the platform works on it. A gain of the platform requests a pass.
   if (lead === undefined) return;
+  if (core.intake.isBehind) {
+    queue.addAfter(id, BEHIND_RETRY_MS, 'waits for the accepted revision');
+    return;
+  }
   // A failure counts only until a new commit changes the application.
   const hasFailed = record.status.failures > 0 && !record.isUntried;
   if (!slots.enter(id, hasFailed, because)) {
@@ -63,14 +70,14 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
     record.isRunning = false;
     done.abort(NOT_NEEDED);
     requeueWaiting(core, slots.leave(id));
-    if (records.get(id) !== record) abandon(core, id);
+    if (records.get(id) !== record) abandon(core, record);
   }
 }
 
 /** Frees the scope of an application that was removed during its last pass, which may have left something behind. */
-function abandon({ claims, refreshOrphans }: Core, id: ResourceId): void {
+function abandon({ claims, refreshOrphans }: Core, { id, status }: AppRecord): void {
   for (const claimants of claims.values()) claimants.delete(id);
-  void refreshOrphans();
+  void refreshOrphans(status.platform);
 }
 
 function requeueWaiting({ queue }: Core, next: Waiting | undefined): void {

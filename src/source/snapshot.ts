@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { amendmentOf } from '../manifest/amended-set.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
@@ -25,6 +26,8 @@ interface CheckedSource extends SourceLedger {
   /** An operator allowed the source to have far fewer resources than before. */
   readonly allowShrunk: boolean;
   readonly allowRewind: boolean;
+  /** Returns operations of the same transaction. Default: none. */
+  also?(accepted: Snapshot): Promise<readonly LedgerOperation[]>;
 }
 
 /** Length of the hexadecimal digest of a resource in its line. */
@@ -118,14 +121,24 @@ export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> 
   const succession = allowRewind ? undefined : await successionOf(commit, last);
   const pruneOk = succession === undefined || mayPrune(succession);
   const named = String(allowShrunk ? size : Math.max(size, await largestSize({ ledger, source })));
-  const isKnown = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
-  if (isKnown && (await ledger.fact(sizeFact(source))) === named) return last;
-  const snapshot = { id, source, commit: commitId, manifestHash: id, objects: size, pruneOk, acceptedMs: clock.now() };
-  await recordOfSource(checked, [
+  const isSame = last?.id === id && last.commit === commitId && last.pruneOk === pruneOk;
+  const known = isSame && (await ledger.fact(sizeFact(source))) === named ? last : undefined;
+  const snapshot = known ?? {
+    id,
+    source,
+    commit: commitId,
+    manifestHash: id,
+    objects: size,
+    pruneOk,
+    acceptedMs: clock.now(),
+  };
+  const news: readonly LedgerOperation[] = [
     { op: 'accept-snapshot', snapshot },
     { op: 'set-fact', key: sizeFact(source), value: named },
     { op: 'record', event: 'snapshot', detail: { id, commit: commitId, objects: size } },
-  ]);
+  ];
+  const operations = [...(known === undefined ? news : []), ...((await checked.also?.(snapshot)) ?? [])];
+  if (operations.length > 0) await recordOfSource(checked, operations);
   return snapshot;
 }
 

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
+import type { Ledger } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type ErrorFacts, invalidInput, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -20,6 +21,11 @@ export function isUnreadable(error: unknown): error is PortolanError {
 export interface UnreadableOptions extends SourceLedger {
   /** Version of Portolan. Another version may succeed. */
   readonly version: string;
+  /**
+   * Returns the ledger to write; undefined while another replica leads the source: then this process remembers for itself.
+   * Default: `ledger`.
+   */
+  writable?(): Ledger | undefined;
 }
 
 /** One attempt: the same files, with the same limits and the same version. */
@@ -53,6 +59,8 @@ export class Unreadable {
   readonly #options: UnreadableOptions;
   /** Attempts that this process began. */
   readonly #own = new Set<string>();
+  /** Failures that only this process remembers. */
+  #local: Stored | undefined;
 
   constructor(options: UnreadableOptions) {
     this.#options = options;
@@ -106,15 +114,24 @@ export class Unreadable {
     return failed.length > 0;
   }
 
+  #ledger(): Ledger | undefined {
+    const { writable, ledger } = this.#options;
+    return writable === undefined ? ledger : writable();
+  }
+
   async #stored(): Promise<Stored> {
     const { ledger, source } = this.#options;
+    if (this.#local !== undefined && this.#ledger() === undefined) return this.#local;
     const text = await ledger.fact(factOf(source));
     return text === undefined || text === '' ? { failed: [], begun: null } : (JSON.parse(text) as Stored);
   }
 
   async #write(stored: Stored): Promise<void> {
     const value = JSON.stringify(stored);
-    await recordOfSource(this.#options, [{ op: 'set-fact', key: factOf(this.#options.source), value }]);
+    const ledger = this.#ledger();
+    this.#local = ledger === undefined ? stored : undefined;
+    if (ledger === undefined) return;
+    await recordOfSource({ ...this.#options, ledger }, [{ op: 'set-fact', key: factOf(this.#options.source), value }]);
   }
 }
 

@@ -290,7 +290,7 @@ export class DaemonWorld {
   }
 }
 
-function settingsOf(spec: string): Settings {
+export function settingsOf(spec: string): Settings {
   const yaml = `apiVersion: portolan/v1\nkind: Settings\nspec: ${spec}\n`;
   const { configuration, problems } = loadConfiguration(kindDeclarations, yaml, 'portolan.yaml');
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('; '));

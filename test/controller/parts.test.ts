@@ -1,14 +1,12 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
-import { createAccount } from '../../src/controller/account.ts';
 import { createEventLog } from '../../src/controller/events.ts';
 import { createSlots, type Waiting } from '../../src/controller/slots.ts';
 import { workOf } from '../../src/reconcile/work.ts';
 import { FileCache } from '../../src/manifest/file-cache.ts';
 import { groupByApplication } from '../../src/manifest/group.ts';
 import { loadManifests } from '../../src/manifest/load.ts';
-import type { Action } from '../../src/model/plan.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 
 test('a reader of the events that comes again gets each event once and in order, or is told that some are gone', () => {
@@ -101,55 +99,6 @@ test('those that failed never hold more than their places, nobody who waits is l
       },
     ),
   );
-});
-
-function action(object: string, facts: Partial<Action> = {}): Action {
-  return {
-    id: `${object}#x`,
-    resource: 'Component/web',
-    verb: 'update',
-    step: { type: 'x' },
-    object,
-    summary: '',
-    changes: [],
-    effects: [],
-    cause: 'git',
-    after: [],
-    prune: false,
-    ...facts,
-  };
-}
-
-const SCOPE = { platform: 'default', team: 't', region: 'r', appId: 1 };
-const LIMITS = { maxShare: 0.3, shareFrom: 10, maxPrunes: 2, allowedScopes: [] };
-
-test('an allowance is used up by what was sent, once for each object, and by nothing else', () => {
-  const account = createAccount({ snapshot: 's', owned: 10, changed: 0, removed: 0 });
-  const take = (appId: number, ...actions: Action[]) =>
-    account.reserve({ scope: { ...SCOPE, appId }, actions }, LIMITS);
-  const first = take(1, action('1'), action('2'));
-  if (!('confirm' in first)) throw new Error('it fits');
-  first.confirm(new Set(['1#x']));
-  expect(account.state).toMatchObject({ changed: 1, removed: 0 });
-  // The same object again, drift and creations use up nothing.
-  for (const again of [action('1'), action('7', { cause: 'drift' }), action('8', { verb: 'create' })]) {
-    const result = take(1, again);
-    if (!('confirm' in result)) throw new Error('it fits');
-    result.confirm(new Set([again.id]));
-  }
-  expect(account.state).toMatchObject({ changed: 1 });
-  // Another scope's object of the same name is another one.
-  expect('confirm' in take(2, action('1'), action('2'))).toBe(true);
-  const fourth = take(2, action('3'));
-  expect('confirm' in fourth).toBe(false);
-});
-
-test('what an action takes along counts as well, and a former process counts too', () => {
-  const account = createAccount({ snapshot: 's', owned: 100, changed: 0, removed: 1 });
-  const prune = { prune: true, verb: 'delete', cause: 'prune' } as const;
-  const result = account.reserve({ scope: SCOPE, actions: [action('1', { ...prune, takesAlong: ['2'] })] }, LIMITS);
-  expect(Array.isArray(result) ? result.map(({ code }) => code) : []).toEqual(['guard/prunes']);
-  expect('confirm' in account.reserve({ scope: SCOPE, actions: [action('1', prune)] }, LIMITS)).toBe(true);
 });
 
 test('an application of which nothing changed keeps its work, and one that changed, gained or lost something does not', () => {

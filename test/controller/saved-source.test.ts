@@ -44,7 +44,7 @@ test('whatever was kept before, what is kept now comes back byte by byte', async
           if (old !== undefined) files = files.with(files.indexOf(old), { path: old.path, content, contentId });
         }
         if (isRestarted) packer = new Packer();
-        await saveSource(sourceLedger, `s${number}`, `r${number}`, contentsOf(files, packer));
+        await saveSource(sourceLedger, { snapshot: `s${number}`, revision: `r${number}` }, contentsOf(files, packer));
         const { files: restored, ...rest } = await allOf(sourceLedger);
         expect(rest).toEqual({ snapshot: `s${number}`, revision: `r${number}` });
         expect(restored.toSorted(byPath)).toEqual(files.toSorted(byPath));
@@ -64,10 +64,10 @@ test('one changed file of a thousand is written with a few others', async () => 
     contentId: `${number}`,
   }));
   const packer = new Packer();
-  await saveSource(sourceLedger, 's1', 'r1', contentsOf(files, packer));
+  await saveSource(sourceLedger, { snapshot: 's1', revision: 'r1' }, contentsOf(files, packer));
   expect(commits.at(-1)?.operations).toHaveLength(33);
   const changed = files.with(500, { ...(files[500] as (typeof files)[0]), contentId: 'another' });
-  await saveSource(sourceLedger, 's2', 'r2', contentsOf(changed, packer));
+  await saveSource(sourceLedger, { snapshot: 's2', revision: 'r2' }, contentsOf(changed, packer));
   expect(commits.at(-1)?.operations).toHaveLength(2);
 });
 
@@ -77,7 +77,7 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   await sourceLedger.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
   expect(await restoreSource(sourceLedger)).toBeUndefined();
   const files = [{ path: 'a.yaml', content: Buffer.from('a') }];
-  await saveSource(sourceLedger, 's', 'r', contentsOf(files, new Packer()));
+  await saveSource(sourceLedger, { snapshot: 's', revision: 'r' }, contentsOf(files, new Packer()));
   expect(await allOf(sourceLedger)).toEqual({ snapshot: 's', revision: 'r', files });
 });
 

@@ -102,8 +102,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an older snapshot is accepted after a newer one',
     file: 'controller/intake.ts',
-    find: 'this.#last = reading;',
-    replace: 'this.#last ??= reading;',
+    find: 'this.#last = state;',
+    replace: 'this.#last ??= state;',
     rightly: ['I-SOURCE', 'I-PERMIT', 'L-CONV'],
     seed: 1,
   },
@@ -118,9 +118,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'a reservation is not settled after a crash',
     file: 'controller/daemon-policy.ts',
-    find: `      await this.#saveAccount();
-    } catch`,
-    replace: '    } catch',
+    find: 'refusals.length > 0 ? refusals : await this.#saveShare(reserved);',
+    replace: 'refusals;',
     rightly: ['I-PERMIT'],
     seed: 81,
     // Several applications have something to remove, and the process dies right after the first removal.

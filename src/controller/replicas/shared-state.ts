@@ -1,0 +1,274 @@
+import { recordOfSource } from '../../ledger/source-ledger.ts';
+import type { LeaseUnit, SharedLedger } from '../../ledger/shared.ts';
+import { PortolanError } from '../../model/errors.ts';
+import type { ResourceId } from '../../model/ids.ts';
+import type { OrphanStatus } from '../../model/status.ts';
+import type { EpochMs } from '../../model/time.ts';
+import { NOT_NEEDED } from '../../runtime/clock.ts';
+import { desiredDigest, keptOf, markedKept } from '../commit-marks.ts';
+import { commitsFact } from '../commits.ts';
+import type { Core } from '../core.ts';
+import { follow } from '../following.ts';
+import {
+  type AppRecord,
+  NO_DOUBTS,
+  NONE_HIDDEN,
+  saveRecord,
+  statusPrefix,
+  type Stored,
+  digestWithoutTimes,
+} from '../ledger-records.ts';
+import { findOrphans, orphanCheckFact, orphansFact } from '../orphans.ts';
+import { addAge } from '../removal-age.ts';
+import { dropStaleScope } from '../resolved-scope.ts';
+import { savedSourceFact } from '../saved-source.ts';
+import { type LeadChange, platformUnit, sourceUnit } from './leadership.ts';
+import type { SharedView } from './shared-view.ts';
+import { standingFact } from './source-standing.ts';
+import { ledgerFor, ledgerOfRecord } from './unit-ledgers.ts';
+
+/** The part of a shared ledger that other replicas' facts come from. */
+type SharedFacts = Pick<SharedLedger, 'factsSince' | 'onSignal'>;
+
+/** Interval of reads. A signal starts one earlier, but it may be lost. */
+const READ_EVERY_MS = 3_000;
+/** Time between two reads, so that many changes cost few reads. */
+const READ_APART_MS = 200;
+
+interface Hooks {
+  /** Runs a change of the source after those before it. @throws what the change throws. */
+  inTurn(change: () => Promise<void>): Promise<void>;
+  /** Called after each read, in turn. */
+  afterRead(): void;
+}
+
+/**
+ * Keeps this process up to date with what the leaders of other platforms and of the source have stored: the status of each
+ * application, the accepted revision, commits, and orphans. A read costs as much as what changed since the last one.
+ */
+export class SharedState implements SharedView {
+  readonly #core: Core;
+  readonly #facts: SharedFacts;
+  readonly #hooks: Hooks;
+  readonly #keys: ReturnType<typeof keysOf>;
+  /** The serial of the ledger up to which its facts are known. */
+  #serial = 0;
+  #readMs: EpochMs | null = null;
+  #isFailing = false;
+  /** Statuses of applications that this process does not have yet. */
+  readonly #unclaimed = new Map<string, string>();
+  #turn: Promise<unknown> = Promise.resolve();
+  #wanted = Promise.withResolvers<void>();
+
+  constructor(core: Core, facts: SharedFacts, hooks: Hooks) {
+    this.#core = core;
+    this.#facts = facts;
+    this.#hooks = hooks;
+    this.#keys = keysOf(core.options.source);
+    core.leadership.onChange((change) => this.#leadChanged(change));
+  }
+
+  get readMs(): EpochMs | null {
+    return this.#readMs;
+  }
+
+  get isCurrent(): boolean {
+    return this.#readMs !== null && !this.#isFailing;
+  }
+
+  /** Reads until the controller stops. */
+  async run(): Promise<void> {
+    const { stop, options } = this.#core;
+    const end = this.#facts.onSignal((topic) => {
+      if (topic === 'fact') this.#wanted.resolve();
+    });
+    try {
+      while (!stop.aborted) {
+        await this.#read();
+        await options.clock.sleep(READ_APART_MS, stop);
+        await this.#pause();
+      }
+    } catch (error) {
+      if (!stop.aborted) throw error;
+    } finally {
+      end();
+    }
+  }
+
+  /**
+   * Reads what has changed, and applies it.
+   * @throws PortolanError when the database does not answer.
+   */
+  refresh(): Promise<void> {
+    const mine = this.#turn.then(() => this.#hooks.inTurn(() => this.#refresh()));
+    this.#turn = mine.catch(() => {});
+    return mine;
+  }
+
+  take(id: ResourceId): Stored | undefined {
+    const text = this.#unclaimed.get(id);
+    this.#unclaimed.delete(id);
+    return text === undefined ? undefined : (JSON.parse(text) as Stored);
+  }
+
+  async saveCommits(): Promise<void> {
+    const change = this.#core.commits.change();
+    if (change === undefined || !this.#leads(sourceUnit(this.#core.options.source))) return;
+    await recordOfSource(ledgerFor(this.#core, sourceUnit(this.#core.options.source)), [change]);
+    this.#core.commits.noteStored(change.value);
+  }
+
+  async #read(): Promise<void> {
+    const { options, stop } = this.#core;
+    try {
+      await this.refresh();
+      if (this.#isFailing) options.log.info('the state of other replicas is up to date again');
+      this.#isFailing = false;
+    } catch (error) {
+      if (!(error instanceof PortolanError) || stop.aborted) throw error;
+      const { message, code, remedy } = error;
+      if (!this.#isFailing)
+        options.log.warn(`the state of other replicas could not be read: ${message}`, { code, remedy });
+      this.#isFailing = true;
+    }
+  }
+
+  /** Waits for a signal or the interval. */
+  async #pause(): Promise<void> {
+    const { stop, options } = this.#core;
+    const done = new AbortController();
+    const asleep = options.clock.sleep(READ_EVERY_MS, AbortSignal.any([stop, done.signal])).catch(() => {});
+    await Promise.race([asleep, this.#wanted.promise]);
+    this.#wanted = Promise.withResolvers();
+    done.abort(NOT_NEEDED);
+    await asleep;
+  }
+
+  async #refresh(): Promise<void> {
+    const { options } = this.#core;
+    const { serial, facts } = await this.#facts.factsSince(this.#serial, this.#keys.prefixes);
+    const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
+    for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
+    if (this.#leads(sourceUnit(options.source))) {
+      if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
+    } else await this.#takeSource(facts);
+    // After the revision, because a status belongs to the manifests that its leader had.
+    for (const [key] of statuses) this.#takeStatus(this.#idOf(key));
+    this.#serial = serial;
+    this.#readMs = options.clock.now();
+    this.#hooks.afterRead();
+  }
+
+  #idOf(key: string): ResourceId {
+    return key.slice(this.#keys.status.length) as ResourceId;
+  }
+
+  #takeStatus(id: ResourceId): void {
+    const text = this.#unclaimed.get(id);
+    const record = this.#core.records.get(id);
+    if (text === undefined || record === undefined) return;
+    this.#unclaimed.delete(id);
+    if (this.#leads(platformUnit(record.status.platform))) return;
+    takeStored(record, JSON.parse(text) as Stored, this.#core.intake.isBehind);
+  }
+
+  async #takeSource(facts: ReadonlyMap<string, string>): Promise<void> {
+    const { commits, intake, options } = this.#core;
+    const [standing, list, orphans] = this.#keys.source.map((key) => facts.get(key));
+    if (list !== undefined) commits.replace(list);
+    if (standing !== undefined) intake.takeStanding(standing);
+    if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined) {
+      const followed = await intake.followSaved();
+      await follow(this.#core, followed);
+      if (followed !== undefined)
+        options.log.info(`following ${followed.accepted.revision}, which the leader of the source accepted`);
+    }
+    if (orphans !== undefined)
+      this.#core.found = { orphans: JSON.parse(orphans) as readonly OrphanStatus[], places: new Set() };
+  }
+
+  /** Returns whether this process may write the records of a unit, also while it hands the unit over. */
+  #leads(unit: LeaseUnit): boolean {
+    return this.#core.leadership.held(unit) !== undefined;
+  }
+
+  async #leadChanged({ type, lead: { unit } }: LeadChange): Promise<void> {
+    const isSource = unit === sourceUnit(this.#core.options.source);
+    // The former leader has recorded nothing since. So this reads the last state of the unit.
+    if (type === 'taken') await this.refresh();
+    if (type === 'taken' && isSource) this.#core.intake.beginLeading();
+    if (type === 'leading' && isSource) this.#core.options.feed.confirm();
+    if (type === 'leaving' && isSource) {
+      await this.#hooks.inTurn(async () => {});
+      await this.#core.intake.whenSaved();
+    }
+    if (isSource || type === 'leading') return;
+    for (const record of this.#core.records.values()) {
+      if (platformUnit(record.status.platform) !== unit) continue;
+      if (type === 'leaving') await this.#saveAge(record);
+      else forgetPasses(record);
+      if (type === 'taken') beginPasses(record);
+    }
+  }
+
+  /** Stores the age of pending removals, so that the next leader continues from it. */
+  async #saveAge(record: AppRecord): Promise<void> {
+    const { options, configuration, intake } = this.#core;
+    if (Object.keys(record.kept.goneForMs).length === 0) return;
+    addAge(record, options.clock.monotonic(), intake.isCurrent, configuration.settings.controller.pruneAfterMs);
+    await saveRecord(ledgerOfRecord(this.#core, record), record);
+  }
+}
+
+function keysOf(source: string) {
+  const own = [standingFact(source), commitsFact(source), orphansFact(source)] as const;
+  const asked = orphanCheckFact(source, '');
+  const status = statusPrefix(source);
+  const saved = savedSourceFact(source);
+  return {
+    status,
+    saved,
+    source: own,
+    areOrphansAsked: (facts: ReadonlyMap<string, string>): boolean =>
+      [...facts.keys()].some((key) => key.startsWith(asked)),
+    prefixes: [status, saved, ...own, asked],
+  };
+}
+
+/**
+ * Takes over what the leader of an application stored. Its manifests are those of this process.
+ * @param isBehind the leader may have newer manifests than this process.
+ */
+function takeStored(record: AppRecord, stored: Stored, isBehind: boolean): void {
+  const { work, revision, changedRevision } = record;
+  const { labels, spec } = work.application;
+  const digest = desiredDigest(work);
+  const kept = keptOf(stored);
+  // The leader has moved an application that is in sync, and that no later commit changed, without storing it.
+  const isMoved =
+    kept.digest === digest &&
+    stored.status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
+  const lastAppliedRevision = isMoved && revision !== '' ? revision : stored.status.lastAppliedRevision;
+  record.kept = isBehind || changedRevision === '' ? kept : markedKept(kept, digest, changedRevision);
+  record.status = { ...stored.status, labels, platform: spec.platform, region: spec.region, lastAppliedRevision };
+  dropStaleScope(record);
+  forgetPasses(record);
+}
+
+/** Forgets what only the process knows that works on an application. Ages stand still until it continues. */
+function forgetPasses(record: AppRecord): void {
+  record.observed = null;
+  record.plan = null;
+  record.hidden = NONE_HIDDEN;
+  record.doubts = NO_DOUBTS;
+  record.watchedMs = undefined;
+  record.approvedSnapshot = undefined;
+  record.passes = 0;
+}
+
+/** Prepares an application for the first pass of this process. As after a restart, it is tried at once. */
+function beginPasses(record: AppRecord): void {
+  record.status = { ...record.status, failures: 0 };
+  record.isUntried = true;
+  record.written = digestWithoutTimes(record);
+}

@@ -1,0 +1,15 @@
+import type { ResourceId } from '../../model/ids.ts';
+import type { EpochMs } from '../../model/time.ts';
+import type { Stored } from '../ledger-records.ts';
+
+/** The part of this process's state that other replicas store. */
+export interface SharedView {
+  /** When it was last read; null: never. The state is older while the database does not answer. */
+  readonly readMs: EpochMs | null;
+  /** The database answered the last read. */
+  readonly isCurrent: boolean;
+  /** Returns what the ledger has of an application that is new to this process; undefined: it may have nothing. */
+  take(id: ResourceId): Stored | undefined;
+  /** Stores the commits, if this process leads the source and has changed them. */
+  saveCommits(): Promise<void>;
+}

@@ -1,0 +1,156 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { application, Group, type Replica } from './hand-led.ts';
+
+const EAST = 'Application/east' as const;
+const WEST = 'Application/west' as const;
+
+const both = (...domains: readonly string[]) => ({
+  ...application('east', ...domains),
+  ...application('west', ...domains),
+});
+
+/** Two replicas: one leads the source and the east, the other one the west. */
+async function opened(settings = '{}'): Promise<{ group: Group; one: Replica; two: Replica }> {
+  const group = new Group(settings);
+  onTestFinished(() => group.close());
+  const [one, two] = [group.open('one'), group.open('two')];
+  await one.leadership.take('source:default');
+  await one.leadership.take('platform:east');
+  await two.leadership.take('platform:west');
+  return { group, one, two };
+}
+
+const inSync = (group: Group, ...replicas: readonly Replica[]) =>
+  group.until(
+    () => replicas.every((one) => ([EAST, WEST] as const).every((id) => one.ready(id) === 'True InSync')),
+    'both applications are in sync, as each replica shows',
+  );
+
+test('a commit is accepted once, each leader applies it to its platform, and both show both', async () => {
+  const { group, one, two } = await opened();
+  const first = await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  expect([one.accepted(), two.accepted()]).toEqual([first, first]);
+  expect(group.domains('east')).toEqual(['www.example.com']);
+  expect(new Set(group.writes.map(({ by, platform }) => `${by} ${platform}`))).toEqual(
+    new Set(['one east', 'two west']),
+  );
+  const second = await group.commit(both('www.example.com', 'new.example.com'));
+  await group.until(() => two.accepted() === second, 'the other replica follows');
+  await group.until(() => group.domains('west').length === 2, 'it applies the commit');
+  await group.until(() => two.ready(EAST) === 'True InSync' && one.ready(WEST) === 'True InSync', 'both show both');
+  // Only the leader parses what it reads from git, and only it reports.
+  expect(two.loads).toBe(0);
+  await group.until(() => two.eventsOf('source.accepted').length === 2, 'its events arrive');
+  expect(two.eventsOf('source.observed')).toHaveLength(2);
+  const { location: _, ...source } = one.controller.api.status().source;
+  await group.until(() => two.controller.api.status().source.observedRevision === second, 'the standing arrives');
+  expect(two.controller.api.status().source).toMatchObject(source);
+  await group.until(() => two.controller.api.commits().length === 2, 'the commits arrive');
+  expect(two.controller.api.commits()).toEqual(one.controller.api.commits());
+  expect(one.controller.api.commits()[0]).toMatchObject({ revision: second, changed: 2, removed: 0 });
+});
+
+test('passes of a platform count only where they run', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  expect(new Set(one.milestones.map((line) => line.split(' ')[0]))).toEqual(new Set([EAST]));
+  expect(new Set(two.milestones.map((line) => line.split(' ')[0]))).toEqual(new Set([WEST]));
+  const applied = (replica: Replica): readonly unknown[] =>
+    replica.eventsOf('apply.finished').map(({ application: id }) => id);
+  await group.until(() => applied(one).length === 2 && applied(two).length === 2, 'each event arrives once everywhere');
+  expect(new Set(applied(one))).toEqual(new Set([EAST, WEST]));
+});
+
+test('a replica whose git does not answer follows all the same', async () => {
+  const { group, one, two } = await opened();
+  const revision = await group.commit(both('www.example.com'), [one]);
+  await inSync(group, one, two);
+  expect(two.accepted()).toBe(revision);
+  expect(two.controller.api.status().source.error).toBeNull();
+});
+
+test('a new leader whose git is older reads it first, and never goes back', async () => {
+  const { group, one, two } = await opened();
+  const old = both('www.example.com');
+  await group.commit(old);
+  const newest = await group.commit(both('www.example.com', 'new.example.com'), [one]);
+  await inSync(group, one, two);
+  await group.until(() => two.accepted() === newest, 'the other replica follows');
+  await one.leadership.release('source:default');
+  const before = group.database.store.facts.get('files default');
+  // Nothing confirms yet what this replica has read.
+  two.feed.confirm = () => void (two.feed.confirmations += 1);
+  await two.leadership.take('source:default');
+  expect(two.feed.confirmations).toBe(1);
+  await group.tell(1, old, []);
+  await group.pass(60_000);
+  expect([two.accepted(), group.database.store.facts.get('files default')]).toEqual([newest, before]);
+  await group.tell(2, both('www.example.com', 'new.example.com'), [two]);
+  const third = await group.commit(both('third.example.com', 'www.example.com', 'new.example.com'));
+  await group.until(() => one.accepted() === third && group.domains('east').length === 3, 'the former leader follows');
+  expect(two.accepted()).toBe(third);
+  await group.until(() => one.eventsOf('source.accepted').length === 3, 'the event arrives');
+  expect(one.eventsOf('source.accepted').map(({ severity }) => severity)).toEqual(['info', 'info', 'info']);
+});
+
+test('a branch that is rewound keeps its removals for a person, on each platform and over a takeover', async () => {
+  const { group, one, two } = await opened('{ controller: { pruneAfter: 1m } }');
+  const first = both('www.example.com');
+  await group.commit(first);
+  await group.commit(both('www.example.com', 'new.example.com'));
+  await inSync(group, one, two);
+  await group.until(() => group.domains('west').length === 2, 'the second commit is applied');
+  await group.tell(1, first, [one, two]);
+  await group.until(() => two.ready(WEST) === 'False ApprovalNeeded', 'the removal waits for an approval');
+  const [event] = one.eventsOf('source.accepted').slice(-1);
+  expect(event).toMatchObject({ severity: 'warning', detail: { code: 'guard/not-descendant' } });
+  await one.leadership.release('source:default');
+  await two.leadership.take('source:default');
+  await group.tell(1, first, [two]);
+  await group.pass(30 * 60_000);
+  expect([group.domains('east').length, group.domains('west').length]).toEqual([2, 2]);
+  expect(two.ready(WEST)).toBe('False ApprovalNeeded');
+});
+
+/** The same with a variable as the domain. */
+function filesOf(...domains: readonly string[]): Record<string, string> {
+  const quoted = `"${'$'}{DOMAIN}"`;
+  const files = Object.entries(both('www.example.com', ...domains));
+  return Object.fromEntries(
+    files.map(([path, text]) => [path, text.replace('domain: www.example.com', `domain: ${quoted}`)]),
+  );
+}
+
+test('a replica with another configuration writes nothing by it, and says why', async () => {
+  const group = new Group();
+  onTestFinished(() => group.close());
+  const one = group.open('one', new Map([['DOMAIN', 'www.example.com']]));
+  const two = group.open('two', new Map([['DOMAIN', 'other.example.com']]));
+  await one.leadership.take('source:default');
+  await one.leadership.take('platform:east');
+  await two.leadership.take('platform:west');
+  await group.commit(filesOf());
+  await group.until(() => group.domains('east').length === 1, 'the east is in sync');
+  await group.pass(60_000);
+  expect(group.domains('west')).toEqual([]);
+  expect(two.controller.api.status().source.error).toMatchObject({ code: 'source/not-followed' });
+  await two.controller.reload(group.configuration('two', new Map([['DOMAIN', 'www.example.com']])));
+  await group.until(() => group.domains('west').length === 1, 'it follows with the same configuration');
+  expect(two.controller.api.status().source.error).toBeNull();
+  // While it has another meaning here, what was accepted stays in force, until a newer revision is accepted.
+  await two.controller.reload(group.configuration('two', new Map([['DOMAIN', 'other.example.com']])));
+  await group.pass(60_000);
+  expect(group.domains('west')).toEqual(['www.example.com']);
+  const third = await group.commit(filesOf('new.example.com'));
+  await group.until(() => one.accepted() === third, 'it is accepted');
+  group.platforms.west.rules.delete([...group.platforms.west.rules.all()].find(({ type }) => type === 1)?.id ?? '');
+  group.requests.length = 0;
+  for (let turn = 0; turn < 20; turn += 1) await two.controller.api.sync([WEST], 'a test');
+  await group.pass(10 * 60_000);
+  expect(group.domains('west')).toEqual([]);
+  expect(group.requests.filter(({ platform }) => platform === 'west').length).toBeLessThan(50);
+  await two.controller.reload(group.configuration('two', new Map([['DOMAIN', 'www.example.com']])));
+  await group.until(() => group.domains('west').length === 2, 'it corrects the drift, and applies the commit');
+});
