@@ -25,6 +25,8 @@ export interface Action {
   readonly reason?: string;
   /** More fields of the form. */
   readonly form?: ComponentChildren;
+  /** Returns whether its effect is shown, so that it can be confirmed. Default: at once. */
+  readonly isReady?: () => boolean;
   /** The reason why no user can request it now. */
   readonly impossible?: string | undefined;
   /** @returns the result in words. @throws ApiError. */
@@ -101,9 +103,10 @@ function Question({ action, onClose, onDone }: QuestionProps) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<Problem>();
   const reasonId = useId();
+  const isReady = action.isReady?.() ?? true;
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    if (isBusy) return;
+    if (isBusy || !isReady) return;
     const fields = new FormData(event.currentTarget as HTMLFormElement);
     const reason = fields.get('reason');
     setBusy(true);
@@ -135,7 +138,7 @@ function Question({ action, onClose, onDone }: QuestionProps) {
         <button type="button" onClick={onClose}>
           Cancel
         </button>
-        <button type="submit" class={action.tone ?? 'primary'} disabled={isBusy}>
+        <button type="submit" class={action.tone ?? 'primary'} disabled={isBusy || !isReady}>
           {isBusy ? 'Working…' : (action.confirm ?? action.label)}
         </button>
       </div>

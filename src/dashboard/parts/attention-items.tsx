@@ -1,4 +1,5 @@
 import type { AttentionItem } from '../../model/fleet.ts';
+import { basePath } from '../base.ts';
 import { Copyable } from './copy.tsx';
 import { ATTENTION, StateBadge } from './fleet-words.tsx';
 import { applicationAddress, Link } from './link.tsx';
@@ -13,6 +14,15 @@ function placeOf({ kind, application, resource }: AttentionItem): string | undef
   const address = applicationAddress(application);
   if (kind === 'approval') return `${address}/plan`;
   return resource === null ? address : `${address}?resource=${encodeURIComponent(resource)}`;
+}
+
+/** Commands that a running controller can carry out. */
+const ON_SERVER = /^portolan (?:approve|resume|events|monitor|orphans|ledger (?:resolve|retry|forget|adopt|rebind)) ?/;
+
+/** Returns a command with the address of this controller, if it accepts one. */
+function onThisServer(command: string): string {
+  if (!ON_SERVER.test(command) || command.includes('--server')) return command;
+  return `${command} --server ${location.origin}${basePath.replace(/\/$/, '')}`;
 }
 
 /** One thing that requires manual action, with its remedy. */
@@ -66,7 +76,7 @@ export function AttentionEntry({ item }: { readonly item: AttentionItem }) {
           </Link>
         ) : null}
         {scope !== null && application === null ? <OrphanActions scope={scope} /> : null}
-        {command === null ? null : <Copyable text={command} what="the command" />}
+        {command === null ? null : <Copyable text={onThisServer(command)} what="the command" />}
         <span class="code">{code}</span>
       </div>
     </>

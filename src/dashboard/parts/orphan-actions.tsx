@@ -1,3 +1,5 @@
+import { type Signal, signal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { PlanDocument } from '../../model/plan-document.ts';
 import { amount } from '../../plan/words.ts';
 import { read, send } from '../api.ts';
@@ -23,19 +25,20 @@ export function OrphanActions({ scope }: { readonly scope: string }) {
 }
 
 function pruneAction(scope: string, params: Params): Action {
-  const seen = { digest: '' };
+  const digest = signal<string>();
   return {
     label: 'Prune',
     icon: 'out',
     tone: 'danger',
     needs: 'admin',
     question: `Remove what is left in ${scope}?`,
-    effect: <Removals params={params} seen={seen} />,
+    effect: <Removals params={params} digest={digest} />,
+    isReady: () => digest.value !== undefined,
     reason: 'Why?',
     run: async (reason) => {
       const { results, left, error } = await send('/api/v1/orphans/{platform}/{team}/{region}/{app}/prune', {
         params,
-        body: { digest: seen.digest, reason },
+        body: { digest: digest.value, reason },
       });
       const done = results.filter(({ status }) => status === 'done').length;
       return [
@@ -46,19 +49,20 @@ function pruneAction(scope: string, params: Params): Action {
   };
 }
 
-/** The plan of the removals. @param seen receives the digest of exactly what is shown. */
-function Removals({ params, seen }: { readonly params: Params; readonly seen: { digest: string } }) {
+/** The plan of the removals. @param digest receives the one of exactly what is shown; a plan that could not be made has none. */
+function Removals({ params, digest }: { readonly params: Params; readonly digest: Signal<string | undefined> }) {
   const plan = useData(
     `prune ${JSON.stringify(params)}`,
     (signal) => read('/api/v1/orphans/{platform}/{team}/{region}/{app}/plan', { params, signal }),
     { concerns: () => false },
   );
+  const shown = plan.data?.unobserved.length === 0 ? plan.data.digest : undefined;
+  useEffect(() => {
+    digest.value = shown;
+  }, [shown]);
   return (
     <WithData of={plan} lines={3}>
-      {(document) => {
-        seen.digest = document.digest;
-        return <RemovalsText document={document} />;
-      }}
+      {(document) => <RemovalsText document={document} />}
     </WithData>
   );
 }
