@@ -104,9 +104,17 @@ class SourceFile {
       CallExpression: (node) => inOrder(node.arguments),
       ArrayExpression: (node) => inOrder(node.elements.filter((one) => one !== null)),
     }).visit(this.#program);
+    const inText = (text: string): void => {
+      for (const [, code = ''] of text.matchAll(/\[([a-z]+\/[a-z-]+)\] {2}\(/g))
+        uses.push({ code, file: this.#file, texts: [], named: {} });
+    };
     new Visitor({
       ImportDeclaration: (node) => void covered.add(node.source.start),
-      Literal: (node) => add(node, [], {}),
+      // A message that is written with its code, as `main.ts` does.
+      Literal: (node) => {
+        add(node, [], {});
+        if (typeof node.value === 'string') inText(node.value);
+      },
     }).visit(this.#program);
     return uses;
   }

@@ -77,7 +77,7 @@ function withLostOutput(code: number): number {
   const why = whys[lost.code ?? ''] ?? lost.message;
   process.stderr.write(
     `error: The result could not be written to standard output: ${why}. Other effects of the command remain.\n` +
-      '  Free space or redirect the output elsewhere, then run the command again.\n  [cli/output-lost]\n',
+      '  Free space or redirect the output elsewhere, then run the command again.\n  [cli/output-lost]  (portolan docs cli/output-lost)\n',
   );
   return code === 0 || code === 2 ? 1 : code;
 }

@@ -39,7 +39,7 @@ test.for([
   const error = new PortolanError({ code: 'test/x', disposition, message: 'what\u001b[2J', remedy: 'do this' });
   expect(reportError(error, { terminal, signal: new AbortController().signal })).toBe(code);
   expect(exitCodeOf(disposition)).toBe(code);
-  expect(text).toEqual({ out: '', err: 'error: what\\u001b[2J\n  do this\n  [test/x]\n' });
+  expect(text).toEqual({ out: '', err: 'error: what\\u001b[2J\n  do this\n  [test/x]  (portolan docs test/x)\n' });
 });
 
 test('after a signal, whatever it broke off is an interruption', () => {

@@ -12,7 +12,7 @@ const PAGES = ['README.md', ...pagesIn('docs').filter((page) => !textOf(page).st
 const PLATFORM = `apiVersion: portolan/v1
 kind: Platform
 metadata: { name: default }
-spec: { url: "https://console.example.com", auth: { value: { env: PORTOLAN_TOKEN } } }
+spec: { url: "https://console.example.com", auth: { header: Authorization, value: { env: PORTOLAN_TOKEN } } }
 ---
 `;
 const NAMES = commandPaths().map((words) => words.join(' '));

@@ -47,6 +47,8 @@ test('the README is short: at most 150 lines of 120 characters', () => {
   const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(150);
   expect(lines.filter((line) => line.length > 120)).toEqual([]);
+  // The map for contributors.
+  expect(readFileSync(join(root, 'src/README.md'), 'utf8').trimEnd().split('\n').length).toBeLessThanOrEqual(120);
 });
 
 test('the table of exit codes has every code and no other', () => {

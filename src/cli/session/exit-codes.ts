@@ -83,7 +83,9 @@ export function reportError(
     return EXIT.invalid;
   }
   if (error instanceof PortolanError) {
-    terminal.err.write(`error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]\n`);
+    terminal.err.write(
+      `error: ${safeLine(error.message)}\n  ${safeLine(error.remedy)}\n  [${error.code}]  (portolan docs ${error.code})\n`,
+    );
     return exitCodeOf(error.disposition);
   }
   // Any other error is a bug in this program, and only its stack shows where.

@@ -240,6 +240,6 @@ const REMEDIES: Readonly<Record<string, string>> = {
 function reportError({ scope }: ExportTarget, error: PortolanError, { err }: Terminal): void {
   const remedy = REMEDIES[error.code] ?? error.remedy;
   err.write(
-    `error: ${safeLine(scopeKey(scope))} was not exported: ${safeLine(error.message)}\n  ${safeLine(remedy)}\n  [${error.code}]\n`,
+    `error: ${safeLine(scopeKey(scope))} was not exported: ${safeLine(error.message)}\n  ${safeLine(remedy)}\n  [${error.code}]  (portolan docs ${error.code})\n`,
   );
 }
