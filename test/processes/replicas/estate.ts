@@ -142,6 +142,8 @@ export class Estate {
         kind: 'Settings',
         spec: {
           ...(settle === undefined ? {} : { settle: { targetState: settle, creation: settle, install: settle } }),
+          // Each change is a large part of what there is.
+          prune: { maxShare: 1 },
           controller: { resyncInterval: resync, drainTimeout: '20s', lease },
           server: {
             listen: '127.0.0.1:0',
