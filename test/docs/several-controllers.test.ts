@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import { type Run, runProcess } from '../cli/running.ts';
-import { ask, ENV, placed, until } from '../processes/place.ts';
+import { API_TOKEN, ask, ENV, placed, until } from '../processes/place.ts';
 import { PostgresServer } from '../support/postgres.ts';
 import { root, textOf } from './markdown.ts';
 
@@ -100,6 +100,11 @@ test.runIf(hasPsql)('from one controller to two and back, with the commands of t
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'portolan'",
   );
   expect(Number(count) / 2).toBeLessThanOrEqual(8);
+  const scrape = await fetch(`${replicas[1]?.url}/metrics`, { headers: { authorization: `Bearer ${API_TOKEN}` } });
+  const metrics = await scrape.text();
+  for (const name of ['portolan_shared_state_age_seconds', 'portolan_database_silence_seconds'])
+    expect(metrics).toMatch(new RegExp(`^${name} [0-9.]+$`, 'm'));
+  expect(metrics).toMatch(/^portolan_lease_held\{unit="platform:default"\} [01]$/m);
   await succeeds(command('portolan ledger backup'));
   const early = await portolan(command("portolan ledger copy 'postgres:"));
   expect([early.code, early.err], early.err).toEqual([6, expect.stringContaining('portolan run')]);

@@ -156,6 +156,7 @@ export class SharedState implements SharedView {
     for (const [key] of statuses) this.#takeStatus(this.#idOf(key));
     this.#serial = serial;
     this.#readMs = options.clock.now();
+    options.observer.caughtUp();
     this.#hooks.afterRead();
   }
 
