@@ -223,7 +223,7 @@ export class Daemon extends DriverProcess {
         case 'resume':
           return await this.resume(name);
         case 'sync':
-          return void api.sync(chance.happens(0.5) ? 'all' : [idOf(name)], 'a person');
+          return void (await api.sync(chance.happens(0.5) ? 'all' : [idOf(name)], 'a person'));
         case 'poke':
           return void api.pokeSource('a person');
         case 'reload':
