@@ -1,16 +1,21 @@
 import { hostOf, type LedgerKind } from './ledgers.ts';
-import { allDrivers, type DriversReport, explainDrivers, isOfDrivers, noDrivers, withDrivers } from './drivers/mix.ts';
-import { runDrivers } from './drivers/schedule.ts';
+import {
+  allDrivers,
+  driversOf,
+  type DriversReport,
+  explainDrivers,
+  noDrivers,
+  type Shares,
+  withDrivers,
+} from './drivers/mix.ts';
 import { minimise } from './minimise.ts';
 import { inWords, type Script } from './perturbations.ts';
 import { runSchedule, type ScheduleResult, type Tally } from './schedule.ts';
 
-export interface BatchTask {
+export interface BatchTask extends Shares {
   readonly firstSeed: number;
   readonly schedules: number;
   readonly ledger: LedgerKind;
-  /** How many of them run whole drivers in place of one application; 0 to 1. */
-  readonly driversShare: number;
   /** Stops after so many failures. */
   readonly failuresMax: number;
 }
@@ -54,9 +59,8 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     to[key] = (to[key] ?? 0) + count;
   };
   for (let seed = task.firstSeed; seed < task.firstSeed + task.schedules; seed += 1) {
-    const ofDrivers = isOfDrivers(seed, task.driversShare);
     const beganCpu = process.cpuUsage();
-    const run = ofDrivers ? runDrivers : runSchedule;
+    const run = driversOf(seed, task) ?? runSchedule;
     const result = await run(seed, { ledgers: hostOf(task.ledger) });
     schedules += 1;
     steps += result.steps;
@@ -121,8 +125,9 @@ export function merged(reports: readonly BatchReport[]): BatchReport {
 }
 
 /** Everything a person needs of a failure: the least that goes wrong, what happens then, and how to see it again. */
-export async function explain(seed: number, ledger: LedgerKind, driversShare: number): Promise<string> {
-  if (isOfDrivers(seed, driversShare)) return explainDrivers(seed, ledger);
+export async function explain(seed: number, ledger: LedgerKind, shares: Shares): Promise<string> {
+  const run = driversOf(seed, shares);
+  if (run !== undefined) return explainDrivers(seed, run, ledger);
   const first = await runSchedule(seed, { ledgers: hostOf(ledger) });
   if (first.violation === undefined) return `seed ${seed}: nothing is wrong\n`;
   const { invariant } = first.violation;

@@ -5,6 +5,7 @@
  *   --seed S        of the first one; the others follow (default: by the clock)
  *   --ledger KIND   memory (default) or sqlite
  *   --drivers SHARE how many of them run the daemon and the commands, 0 to 1 (default 0.02)
+ *   --replicas SHARE  how many of them run several controllers, 0 to 1 (default 0.005)
  *   --workers N     processes (default 2)
  *   --replay SEED   one schedule only: the least that makes it fail, with its trace
  *   --exhaustive    two controllers and two objects, every order of steps, crashes and lost answers
@@ -27,6 +28,8 @@ import { modelDeathOf } from './model/deaths.ts';
 import { modelMutants } from './model/mutants.ts';
 import { exhaustive } from './model/report.ts';
 import { mutants } from './mutants.ts';
+import { replicaDeathOf } from './replicas/deaths.ts';
+import { replicaMutants } from './replicas/mutants.ts';
 import type { Tally } from './schedule.ts';
 
 const FAILURES_MAX = 10;
@@ -60,6 +63,7 @@ async function main(): Promise<number> {
       seed: { type: 'string' },
       ledger: { type: 'string', default: 'memory' },
       drivers: { type: 'string', default: '0.02' },
+      replicas: { type: 'string', default: '0.005' },
       workers: { type: 'string', default: '2' },
       replay: { type: 'string' },
       mutants: { type: 'boolean', default: false },
@@ -70,9 +74,10 @@ async function main(): Promise<number> {
   });
   const ledger = values.ledger as LedgerKind;
   if (ledger !== 'memory' && ledger !== 'sqlite') throw new Error(`--ledger is memory or sqlite, not ${values.ledger}`);
-  const driversShare = Number(values.drivers);
-  if (!(driversShare >= 0 && driversShare <= 1))
-    throw new Error(`--drivers is a share of 0 to 1, not ${values.drivers}`);
+  const shares = {
+    driversShare: shareOf('drivers', values.drivers),
+    replicasShare: shareOf('replicas', values.replicas),
+  };
   if (values.mutants) return await listMutants();
   const write = (text: string): void => void process.stdout.write(text);
   if (values.leases) return leases(write);
@@ -82,22 +87,28 @@ async function main(): Promise<number> {
     return Math.max(ofLeases, await exhaustive(options));
   }
   if (values.replay !== undefined) {
-    process.stdout.write(await explain(Number(values.replay), ledger, driversShare));
+    process.stdout.write(await explain(Number(values.replay), ledger, shares));
     return 0;
   }
   const firstSeed = values.seed === undefined ? Date.now() % 1_000_000_000 : Number(values.seed);
   const workers = Number(values.workers);
   const startedMs = performance.now();
   const report = await inProcesses(
-    tasksOf({ firstSeed, ledger, driversShare, failuresMax: FAILURES_MAX }, Number(values.schedules), workers),
+    tasksOf({ firstSeed, ledger, ...shares, failuresMax: FAILURES_MAX }, Number(values.schedules), workers),
     workers,
   );
   const seconds = (performance.now() - startedMs) / 1000;
   print(report, { firstSeed, seconds, workers, ledger });
   for (const { seed } of report.failures.slice(0, FAILURES_EXPLAINED)) {
-    process.stdout.write(`\n${await explain(seed, ledger, driversShare)}`);
+    process.stdout.write(`\n${await explain(seed, ledger, shares)}`);
   }
   return report.failures.length === 0 ? 0 : 1;
+}
+
+function shareOf(option: string, text: string): number {
+  const share = Number(text);
+  if (!(share >= 0 && share <= 1)) throw new Error(`--${option} is a share of 0 to 1, not ${text}`);
+  return share;
 }
 
 /** @returns the exit code: 1 when a mutant lives, or dies of what has nothing to do with it. */
@@ -113,6 +124,11 @@ async function listMutants(): Promise<number> {
     const found = await driverDeathOf(mutant);
     deaths.push(found && { ...found, how: mutant.seed });
     process.stdout.write(`${(found?.by ?? 'SURVIVES').padEnd(8)}  drivers: ${mutant.name}  seed ${mutant.seed}\n`);
+  }
+  for (const mutant of replicaMutants) {
+    const found = await replicaDeathOf(mutant);
+    deaths.push(found && { ...found, how: mutant.seed });
+    process.stdout.write(`${(found?.by ?? 'SURVIVES').padEnd(8)}  replicas: ${mutant.name}  seed ${mutant.seed}\n`);
   }
   for (const mutant of modelMutants) {
     const { by, executions } = await modelDeathOf(mutant);

@@ -13,7 +13,14 @@ const sizes: readonly (readonly [LedgerKind, number])[] = [
 
 for (const [ledger, schedules] of sizes) {
   test(`${ledger}: whatever goes wrong, no invariant is violated and everything converges`, async () => {
-    const report = await runBatch({ firstSeed: 50, schedules, ledger, driversShare: 0, failuresMax: 3 });
+    const report = await runBatch({
+      firstSeed: 50,
+      schedules,
+      ledger,
+      driversShare: 0,
+      replicasShare: 0,
+      failuresMax: 3,
+    });
     expect(report.failures).toEqual([]);
     expect(report.schedules).toBe(schedules);
     expect(Object.keys(report.counts).length, 'kinds of faults that were injected').toBeGreaterThan(60);

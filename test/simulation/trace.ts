@@ -1,3 +1,4 @@
+import type { LedgerOperation } from '../../src/ledger/ledger.ts';
 import type { Timeline } from './timeline.ts';
 
 /** What happened, line by line. Its hash is always made; the lines are kept where somebody will read them. */
@@ -22,5 +23,19 @@ export class Trace {
 
   get hash(): number {
     return this.#hash >>> 0;
+  }
+}
+
+/** An operation in the trace. */
+export function inShort(operation: LedgerOperation): string {
+  switch (operation.op) {
+    case 'set-fact':
+      return operation.key.startsWith('account') ? `${operation.key} ${operation.value}` : operation.key.slice(0, 40);
+    case 'accept-snapshot':
+      return `accept ${operation.snapshot.id.slice(0, 8)}`;
+    case 'record':
+      return operation.event;
+    default:
+      return operation.op;
   }
 }

@@ -2,6 +2,7 @@ import type { PlatformRequest, PlatformResponse, Transport } from '../../src/pla
 import { TransportError } from '../../src/platform/transport.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { Chance } from './chance.ts';
+import type { WriteClass } from '../../src/model/owned.ts';
 import { type Answer, type ReadFault, readFaults, type WriteFault, writeFaults } from './faults.ts';
 import { classOf } from './perturbations.ts';
 import { responseOf, STALE_MS_MAX } from './server.ts';
@@ -34,6 +35,8 @@ interface Sending {
 
 /** The world, as far as what is sent has to do with it. */
 export interface WiredWorld<P extends Sending> {
+  /** Where it is another: how long the server may take at most. */
+  readonly settleMs?: Readonly<Record<WriteClass, number>> | undefined;
   readonly timeline: Timeline;
   readonly server: Server;
   readonly answersAsValues: boolean;
@@ -150,14 +153,14 @@ function write<P extends Sending>(
   };
   if (step.crash?.when === 'during') {
     sent.fate = 'late';
-    world.timeline.after(lateMs(request.operation, chance), () => void act(world, sent));
+    world.timeline.after(lateMs(world, request.operation, chance), () => void act(world, sent));
     return world.crash(controller, step.crash);
   }
   if (fault?.rejects === true) sent.isRefused = true;
   if (fault?.effect === 'none') sent.fate = 'never';
   if (fault?.effect === 'late') {
     sent.fate = 'late';
-    world.timeline.after(lateMs(request.operation, chance), () => void act(world, sent));
+    world.timeline.after(lateMs(world, request.operation, chance), () => void act(world, sent));
   }
   const acts = fault === undefined || fault.effect === 'now' || fault.effect === 'twice';
   world.timeline.after(world.latencyMs(), () => {
@@ -219,8 +222,8 @@ function answerWrite(
 const blank: PlatformResponse = { status: 200, contentType: 'application/json', retryAfter: null, body: '{}' };
 
 /** Late, but within the time that a server takes at most; often at the very end of it. */
-function lateMs(operation: string, chance: Chance): number {
-  const mostMs = SETTLE_MS[classOf(operation)];
+function lateMs({ settleMs = SETTLE_MS }: Pick<Wired, 'settleMs'>, operation: string, chance: Chance): number {
+  const mostMs = settleMs[classOf(operation)];
   switch (chance.int(3)) {
     case 0:
       return mostMs - 1 - chance.int(50);

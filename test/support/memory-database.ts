@@ -39,6 +39,17 @@ interface StoredReplica {
   readonly seenMs: number;
 }
 
+/** Who looks at everything that the database carries out, in the moment in which it does. */
+export interface DatabaseWitness {
+  took(unit: string, epoch: number, replica: string): void;
+  released(unit: string, epoch: number): void;
+  committed(
+    transaction: LedgerTransaction,
+    lead: { readonly unit: string; readonly epoch: number },
+    replica: string,
+  ): void;
+}
+
 /** A database with the ledger of several processes: what survives all of them. It has a clock of its own. */
 export class MemoryDatabase {
   readonly store: MemoryStore;
@@ -53,10 +64,12 @@ export class MemoryDatabase {
   readonly sessions = new Map<string, { readonly user: Json; readonly startedMs: number; usedMs: number }>();
   readonly #listeners = new Set<(topic: SignalTopic) => void>();
   sequence = 0;
+  readonly #witness: DatabaseWitness | undefined;
 
-  constructor(store: MemoryStore, nowMs: () => number) {
+  constructor(store: MemoryStore, nowMs: () => number, witness?: DatabaseWitness) {
     this.store = store;
     this.nowMs = nowMs;
+    this.#witness = witness;
   }
 
   /** @returns the epoch, once it is taken. */
@@ -71,6 +84,7 @@ export class MemoryDatabase {
     this.leases = leases;
     store.epoch = epoch;
     this.holders.set(unit, { ...names, serial: 0 });
+    this.#witness?.took(unit, epoch, names.replica);
     this.signal('lease');
     return epoch;
   }
@@ -85,13 +99,19 @@ export class MemoryDatabase {
   release(claim: Claim): void {
     if (!holdsLease(this.leases, claim)) return;
     this.leases = releaseLease(this.leases, claim);
+    this.#witness?.released(claim.scope, claim.epoch);
     this.signal('lease');
   }
 
   /** Records the facts of a transaction that was committed. */
-  committed({ operations }: LedgerTransaction): void {
+  committed(
+    transaction: LedgerTransaction,
+    lead: { readonly unit: string; readonly epoch: number },
+    replica: string,
+  ): void {
+    this.#witness?.committed(transaction, lead, replica);
     let hasFacts = false;
-    for (const operation of operations) {
+    for (const operation of transaction.operations) {
       if (operation.op !== 'set-fact') continue;
       this.factSerials.set(operation.key, this.store.serial);
       hasFacts = true;

@@ -276,7 +276,7 @@ export class MemoryShared implements SharedLedger {
           serial = this.#database.store.serial;
           const names = this.#database.holders.get(lead.unit);
           if (names !== undefined) names.serial = serial;
-          this.#database.committed(transaction);
+          this.#database.committed(transaction, { unit: lead.unit, epoch: lead.claim.epoch }, this.#name);
         });
         return lead.renewedFrom(beforeMs, this.#leaseMs);
       } catch (error) {

@@ -1,20 +1,21 @@
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { nothingAllowed } from '../../../src/controller/acceptance.ts';
-import type { ControllerApi } from '../../../src/controller/api.ts';
+import type { ControllerApi, ControllerObserver } from '../../../src/controller/api.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { Kept } from '../../../src/controller/ledger-records.ts';
-import type { ControllerConfiguration } from '../../../src/controller/options.ts';
+import type { ControllerConfiguration, ControllerOptions } from '../../../src/controller/options.ts';
 import { silentObserver } from '../../support/silent-observer.ts';
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { ResourceId } from '../../../src/model/ids.ts';
+import type { PlatformClient } from '../../../src/platform/client.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import type { Log } from '../../../src/runtime/log.ts';
 import { stores } from '../shop.ts';
 import { type AppName, appNames, nameOfPath, nameOfScope, sizeOf } from './estate.ts';
 import { SimulatedFeed } from './feed.ts';
-import type { Commit } from './git.ts';
-import { listingFor, type Pass, type Write } from './permissions.ts';
+import type { Commit, Git } from './git.ts';
+import { type Authority, listingFor, type Pass, type Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
 import { workbench } from './workbench.ts';
 import { anySettings, type DriverSettings, operator } from './settings.ts';
@@ -38,13 +39,15 @@ export class Daemon extends DriverProcess {
   readonly isAgreed = false;
   readonly allowsRewind = false;
   readonly #terms: Term[];
-  readonly #passes = new Map<AppName, Pass>();
+  protected readonly passes = new Map<AppName, Pass>();
   readonly #running = new Set<AppName>();
   #controller: Controller | undefined;
   #commit: Commit | undefined;
   #unreadableSinceMs: number | undefined;
   /** When work on each application began last. */
   readonly beganMs = new Map<AppName, number>();
+
+  protected readonly platforms: ReadonlySet<string> = operator.platforms;
 
   constructor(...[world, number]: ConstructorParameters<typeof DriverProcess>) {
     super(world, number);
@@ -53,29 +56,26 @@ export class Daemon extends DriverProcess {
 
   async live(): Promise<void> {
     const { world } = this;
-    const ledger = await this.openLedger();
+    const ledger = await this.open();
     const controller = new Controller({
       kinds: reconciledKinds,
       clock: this.clock,
       random: this.chance,
-      log: this.#log(),
-      ledger,
-      feed: new SimulatedFeed(world.git, world.timeline, {
+      log: this.log(),
+      ...ledger,
+      feed: new SimulatedFeed(this.branch(), world.timeline, {
         told: (commit) => this.#told(commit),
         wallMs: () => this.wallMs(),
         monotonicMs: () => this.clock.monotonic(),
         isAlive: () => this.alive,
+        isAwake: () => this.isAwake(),
         readingMs: world.readingMs,
       }),
       source: 'default',
       actor: `daemon ${this.number}`,
       version: '0.0.0',
-      configuration: this.#configuration(world.settings),
-      observer: {
-        ...silentObserver,
-        began: (id) => this.#began(nameOfId(id)),
-        ended: (id) => void this.#running.delete(nameOfId(id)),
-      },
+      configuration: this.configuration(world.settings),
+      observer: this.observer,
       allow: nothingAllowed,
       workbench,
       planWorkbench: workbench,
@@ -88,6 +88,26 @@ export class Daemon extends DriverProcess {
     });
   }
 
+  /** Opens what it writes. */
+  protected async open(): Promise<Pick<ControllerOptions, 'ledger'>> {
+    return { ledger: await this.openLedger() };
+  }
+
+  /** The branch as it sees it. */
+  protected branch(): Pick<Git, 'head' | 'isAway'> {
+    return this.world.git;
+  }
+
+  protected isAwake(): boolean {
+    return this.alive;
+  }
+
+  protected readonly observer: ControllerObserver = {
+    ...silentObserver,
+    began: (id) => this.#began(nameOfId(id)),
+    ended: (id) => void this.#running.delete(nameOfId(id)),
+  };
+
   /** What an operator reaches; undefined: it has not begun, or is dead. */
   get api(): ControllerApi | undefined {
     return this.alive && this.drainMs === undefined ? this.#controller?.api : undefined;
@@ -96,13 +116,18 @@ export class Daemon extends DriverProcess {
   stop(): void {
     if (this.drainMs !== undefined || this.#controller === undefined) return this.kill();
     this.drainMs = this.world.timeline.nowMs;
-    void this.#controller.drain().then(() => this.kill());
+    void this.close(this.#controller).then(() => this.kill());
+  }
+
+  /** As the program ends. */
+  protected async close(controller: Controller): Promise<void> {
+    await controller.drain();
   }
 
   reload(settings: DriverSettings): void {
     const former = this.#terms.at(-1);
     this.#terms.push({ settings, endMs: Number.POSITIVE_INFINITY });
-    const done = this.#controller?.reload(this.#configuration(settings));
+    const done = this.#controller?.reload(this.configuration(settings));
     void done?.then(() => {
       if (former !== undefined) former.endMs = Math.min(former.endMs, this.world.timeline.nowMs);
     });
@@ -116,7 +141,7 @@ export class Daemon extends DriverProcess {
     const { world } = this;
     const { action, intent } = write;
     const name = nameOfScope(intent.scope);
-    const pass = name === undefined ? undefined : this.#passes.get(name);
+    const pass = name === undefined ? undefined : this.passes.get(name);
     if (pass === undefined || !this.#running.has(pass.application)) {
       world.violate('I-PASS', `${action.summary} was sent outside of any pass`);
       return false;
@@ -128,10 +153,18 @@ export class Daemon extends DriverProcess {
       number: this.number,
       pass,
       settings: this.#terms.filter(({ endMs }) => endMs >= pass.beganMs).map(({ settings }) => settings),
-      unreadableSinceMs: this.#unreadableSinceMs,
-      commit: this.#commit,
+      ...this.believes(),
     };
-    return world.permissions.sends(write, authority, atMs, world.seenWallMs);
+    return world.permissions.sends(write, authority, atMs, this.seenWallMs());
+  }
+
+  protected seenWallMs(): number {
+    return this.world.seenWallMs;
+  }
+
+  /** What it takes the source to say. */
+  protected believes(): Pick<Authority, 'commit' | 'unreadableSinceMs'> {
+    return { unreadableSinceMs: this.#unreadableSinceMs, commit: this.#commit };
   }
 
   override hasCommitted({ operations }: LedgerTransaction): void {
@@ -141,9 +174,10 @@ export class Daemon extends DriverProcess {
       const { approved } = this.world;
       const name = nameOfId(operation.key.slice(STATUS.length) as ResourceId);
       const digest = approved.get(name);
-      const pass = this.#passes.get(name);
+      const pass = this.passes.get(name);
       if (digest !== undefined && kept.approved === null && pass !== undefined)
         this.world.permissions.takesUp(digest, { number: this.number, pass });
+      if (digest === undefined && kept.approved !== null) this.world.permissions.putsBack(name, kept.approved.digest);
       if (kept.approved === null) approved.delete(name);
       else approved.set(name, kept.approved.digest);
     }
@@ -151,7 +185,7 @@ export class Daemon extends DriverProcess {
 
   hasRead({ path, operation }: PlatformRequest): void {
     const name = nameOfPath(path);
-    const pass = name === undefined ? undefined : this.#passes.get(name);
+    const pass = name === undefined ? undefined : this.passes.get(name);
     pass?.hasRead.add(operation);
   }
 
@@ -160,9 +194,9 @@ export class Daemon extends DriverProcess {
     if (this.#running.has(name)) this.world.violate('I-QUEUE', `two passes of ${name} at once`);
     this.#running.add(name);
     this.beganMs.set(name, nowMs);
-    const number = (this.#passes.get(name)?.number ?? 0) + 1;
+    const number = (this.passes.get(name)?.number ?? 0) + 1;
     const { spent } = this.world.permissions;
-    this.#passes.set(name, { application: name, number, beganMs: nowMs, spent, hasRead: new Set() });
+    this.passes.set(name, { application: name, number, beganMs: nowMs, spent, hasRead: new Set() });
     this.world.began(this);
     this.world.note(`p${this.number} pass of ${name}`);
   }
@@ -180,22 +214,28 @@ export class Daemon extends DriverProcess {
     this.#unreadableSinceMs = undefined;
     if (this.#commit !== undefined && this.#commit !== commit) world.sourceChanges += 1;
     this.#commit = commit;
-    world.permissions.told(commit, world.timeline.nowMs);
+    this.heard(commit);
   }
 
-  #configuration(settings: DriverSettings): ControllerConfiguration {
-    const client = this.openClient();
+  /** A commit that it can take in. */
+  protected heard(commit: Commit): void {
+    this.world.permissions.told(commit, this.world.timeline.nowMs);
+  }
+
+  protected configuration(settings: DriverSettings): ControllerConfiguration {
+    const platforms = [...this.platforms];
+    const clients = new Map(platforms.map((name) => [name, this.openClient(name)]));
     return {
       settings: settings.spec,
-      operator,
+      operator: { ...operator, platforms: this.platforms },
       variables: new Map(),
       stores,
-      client: () => client,
+      client: (name) => clients.get(name) as PlatformClient,
     };
   }
 
   /** A bug in Portolan is only logged by the controller: here it fails the schedule. */
-  #log(): Log {
+  protected log(): Log {
     const { world } = this;
     return {
       debug() {},
@@ -245,7 +285,7 @@ export class Daemon extends DriverProcess {
     try {
       await this.api?.resume(idOf(name), 'a person');
     } catch (error) {
-      if (sinceMs !== undefined) permissions.suspended(name, sinceMs);
+      if (sinceMs !== undefined && !isUndecided(error)) permissions.suspended(name, sinceMs);
       throw error;
     }
   }
@@ -269,8 +309,15 @@ export class Daemon extends DriverProcess {
       world.approvals += 1;
       return true;
     } catch (error) {
-      takeBack();
+      if (!isUndecided(error)) takeBack();
       throw error;
     }
   }
 }
+
+/** The person cannot know whether it was done, or will be. */
+function isUndecided(error: unknown): boolean {
+  return error instanceof PortolanError && UNDECIDED.has(error.code);
+}
+
+const UNDECIDED = new Set(['controller/command-pending', 'controller/leader-silent', 'ledger/io', 'ledger/fenced']);

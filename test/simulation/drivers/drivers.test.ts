@@ -3,15 +3,29 @@ import { runBatch } from '../batch.ts';
 import { runDrivers } from './schedule.ts';
 
 test('the daemon and the commands: whatever happens, nothing is done without a permission, and all comes to rest', async () => {
-  const report = await runBatch({ firstSeed: 100, schedules: 40, ledger: 'memory', driversShare: 1, failuresMax: 3 });
+  const report = await runBatch({
+    firstSeed: 100,
+    schedules: 40,
+    ledger: 'memory',
+    driversShare: 1,
+    replicasShare: 0,
+    failuresMax: 3,
+  });
   expect(report.failures).toEqual([]);
-  const { ran } = report.drivers;
+  const { replicas: _, takeovers: __, ...ran } = report.drivers.ran;
   for (const [what, count] of Object.entries(ran)) expect(count, what).toBeGreaterThan(0);
   expect(report.repeated).toBeGreaterThan(0);
 });
 
 test('the same with a ledger in SQLite', async () => {
-  const report = await runBatch({ firstSeed: 100, schedules: 2, ledger: 'sqlite', driversShare: 1, failuresMax: 3 });
+  const report = await runBatch({
+    firstSeed: 100,
+    schedules: 2,
+    ledger: 'sqlite',
+    driversShare: 1,
+    replicasShare: 0,
+    failuresMax: 3,
+  });
   expect(report.failures).toEqual([]);
   expect(report.schedules).toBe(2);
 });

@@ -81,6 +81,8 @@ export interface Content {
   readonly apps: ReadonlyMap<AppName, AppWish>;
   /** A file that nobody can read. */
   readonly isFaulty: boolean;
+  /** The platform of each application, where there are several. */
+  readonly platforms?: ReadonlyMap<AppName, string> | undefined;
 }
 
 export function anyContent(chance: Chance): Content {
@@ -188,18 +190,29 @@ export function edited(content: Content, edit: EditName, chance: Chance): Conten
 }
 
 /** One file for each application, each document on a line of JSON, which is YAML. */
-export function filesOf({ apps, isFaulty }: Content): readonly { readonly path: string; readonly text: string }[] {
-  const files = [...apps].map(([name, app]) => ({ path: `${name}.yaml`, text: documentsOf(name, app) }));
+export function filesOf({
+  apps,
+  isFaulty,
+  platforms,
+}: Content): readonly { readonly path: string; readonly text: string }[] {
+  const files = [...apps].map(([name, app]) => ({
+    path: `${name}.yaml`,
+    text: documentsOf(name, app, platforms?.get(name)),
+  }));
   return isFaulty ? [...files, { path: 'broken.yaml', text: 'kind: [' }] : files;
 }
 
-function documentsOf(name: AppName, { ports, unlisted, rules, isLabelled, installs = [] }: AppWish): string {
+function documentsOf(
+  name: AppName,
+  { ports, unlisted, rules, isLabelled, installs = [] }: AppWish,
+  platform: string | undefined,
+): string {
   const { appId, serviceId } = applicationOf(name);
   const document = (kind: string, metadata: object, spec: object): string =>
     JSON.stringify({ apiVersion: 'portolan/v1', kind, metadata, spec });
   const labels = { labels: { tier: isLabelled ? 'gold' : 'plain' } };
   return [
-    document('Application', { name, ...labels }, { team: TEAM, region: REGION, appId }),
+    document('Application', { name, ...labels }, { team: TEAM, region: REGION, appId, platform }),
     document(
       'Component',
       { name: `${name}-web` },

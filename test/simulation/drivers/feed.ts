@@ -8,6 +8,8 @@ const LOOK_EVERY_MS = 7_000;
 /** What hears of each state before the controller does. */
 export interface FeedListener {
   isAlive(): boolean;
+  /** Alive, and not frozen. */
+  isAwake(): boolean;
   /** How long a reading takes. */
   readonly readingMs: number;
   wallMs(): number;
@@ -18,7 +20,7 @@ export interface FeedListener {
 /** Watches the simulated branch as a real feed watches a repository: level-triggered, one state at a time. */
 export class SimulatedFeed implements SourceFeed {
   readonly location = 'a simulated branch';
-  readonly #git: Git;
+  readonly #git: Pick<Git, 'head' | 'isAway'>;
   readonly #timeline: Timeline;
   readonly #listener: FeedListener;
   #tell: ((state: SourceState) => Promise<void>) | undefined;
@@ -27,7 +29,7 @@ export class SimulatedFeed implements SourceFeed {
   #mustReport = false;
   #isClosed = false;
 
-  constructor(git: Git, timeline: Timeline, listener: FeedListener) {
+  constructor(git: Pick<Git, 'head' | 'isAway'>, timeline: Timeline, listener: FeedListener) {
     this.#git = git;
     this.#timeline = timeline;
     this.#listener = listener;
@@ -73,7 +75,7 @@ export class SimulatedFeed implements SourceFeed {
   }
 
   async #look(): Promise<void> {
-    if (this.#isClosed || this.#isBusy || !this.#listener.isAlive() || this.#tell === undefined) return;
+    if (this.#isClosed || this.#isBusy || !this.#listener.isAwake() || this.#tell === undefined) return;
     const now = this.#git.isAway ? 'away' : this.#git.head;
     if (now === this.#last && !this.#mustReport) return;
     this.#last = now;

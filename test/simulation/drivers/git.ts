@@ -18,7 +18,11 @@ export interface Commit {
 
 /** A branch that grows, breaks, and is rewound. */
 export class Git {
-  head: Commit;
+  #head: Commit;
+  readonly #commits = new Map<string, Commit>();
+  /** When the branch showed each commit first and last: how often its head had changed by then. */
+  readonly #shown = new Map<string, { readonly first: number; readonly last: number }>();
+  #changes = 0;
   /** Nobody can read it now. */
   isAway = false;
   readonly #contentsOf: (content: Content) => Contents;
@@ -28,7 +32,34 @@ export class Git {
   constructor(content: Content, contentsFor?: (content: Content) => Contents) {
     const cache = new FileCache();
     this.#contentsOf = contentsFor ?? ((one) => contentsOf(filesOf(one), cache));
-    this.head = this.#commit(content, undefined);
+    this.#head = this.#commit(content, undefined);
+    this.head = this.#head;
+  }
+
+  get head(): Commit {
+    return this.#head;
+  }
+
+  set head(commit: Commit) {
+    this.#changes += 1;
+    const former = this.#shown.get(this.#head.id);
+    if (former !== undefined) this.#shown.set(this.#head.id, { ...former, last: this.#changes });
+    this.#head = commit;
+    const first = this.#shown.get(commit.id)?.first ?? this.#changes;
+    this.#shown.set(commit.id, { first, last: Number.POSITIVE_INFINITY });
+  }
+
+  commitOf(id: string): Commit | undefined {
+    return this.#commits.get(id);
+  }
+
+  firstShown(id: string): number {
+    return this.#shown.get(id)?.first ?? 0;
+  }
+
+  /** Infinity: it is the head. */
+  lastShown(id: string): number {
+    return this.#shown.get(id)?.last ?? 0;
   }
 
   edit(edit: EditName, chance: Chance): void {
@@ -61,7 +92,9 @@ export class Git {
   #commit(content: Content, parent: Commit | undefined): Commit {
     this.#made += 1;
     const id = this.#made.toString(16).padStart(40, '0');
-    return { id, parent, content, number: this.#made, contents: this.#contentsOf(content) };
+    const commit = { id, parent, content, number: this.#made, contents: this.#contentsOf(content) };
+    this.#commits.set(id, commit);
+    return commit;
   }
 }
 

@@ -49,6 +49,8 @@ interface Approval {
   readonly digest: string;
   readonly actions: ReadonlyMap<string, Action>;
   usedBy: string | undefined;
+  /** Something was sent for it. */
+  isSpent?: boolean;
 }
 
 /** How much one revision has changed and removed without a person's word. */
@@ -67,8 +69,12 @@ const SHRUNK_SHARE = 0.5;
  * never from a plan, a policy or an account of production.
  */
 export class Permissions {
+  /** What was accepted reaches every process within this time. */
+  readonly #lagMs: number;
+  readonly #clockError: number;
   readonly #violate: Violate;
   readonly #goneMs = new Map<AppName, Map<string, number>>();
+  readonly #goneBefore = new Map<AppName, Map<string, number>>();
   readonly #namedAgainMs = new Map<AppName, Map<string, number>>();
   readonly #suspendedMs = new Map<AppName, number>();
   readonly #approvals: Approval[] = [];
@@ -79,8 +85,11 @@ export class Permissions {
   /** Which revision each intent was opened for. */
   readonly #spentBy = new Map<string, Spent>();
 
-  constructor(violate: Violate) {
+  /** @param clockError how much faster than time the clocks of processes may run. */
+  constructor(violate: Violate, lagMs = 0, clockError = 0) {
     this.#violate = violate;
+    this.#lagMs = lagMs;
+    this.#clockError = clockError;
   }
 
   /** A process was told this, and can take it. */
@@ -90,8 +99,17 @@ export class Permissions {
       const named = namedBy(commit.content, name);
       const gone = childOf(this.#goneMs, name);
       const again = childOf(this.#namedAgainMs, name);
-      for (const key of named) if (gone.delete(key) || !again.has(key)) again.set(key, nowMs);
-      for (const key of again.keys()) if (!named.has(key) && !gone.has(key)) gone.set(key, nowMs);
+      for (const key of named) {
+        const goneMs = gone.get(key);
+        if (goneMs !== undefined) childOf(this.#goneBefore, name).set(key, goneMs);
+        if (gone.delete(key) || !again.has(key)) again.set(key, nowMs);
+      }
+      for (const [key, againMs] of again) {
+        if (named.has(key) || gone.has(key)) continue;
+        // While a platform has no leader, nobody counts, and the next one may never have heard of what was there for less.
+        const isMissed = nowMs - againMs < 2 * this.#lagMs;
+        gone.set(key, (isMissed ? this.#goneBefore.get(name)?.get(key) : undefined) ?? nowMs);
+      }
     }
   }
 
@@ -157,7 +175,7 @@ export class Permissions {
 
   /** The same for another world. */
   copyFor(violate: Violate): Permissions {
-    const copy = new Permissions(violate);
+    const copy = new Permissions(violate, this.#lagMs, this.#clockError);
     for (const [name, times] of this.#goneMs) copy.#goneMs.set(name, new Map(times));
     for (const [name, times] of this.#namedAgainMs) copy.#namedAgainMs.set(name, new Map(times));
     for (const [name, sinceMs] of this.#suspendedMs) copy.#suspendedMs.set(name, sinceMs);
@@ -247,7 +265,10 @@ export class Permissions {
     const approval = this.#approvals.find(({ usedBy }) => usedBy === userOf(authority));
     if (approval !== undefined) {
       const isOfIt = approval.actions.get(action.id)?.object === action.object;
-      if (isOfIt) return true;
+      if (isOfIt) {
+        approval.isSpent = true;
+        return true;
+      }
       if (action.prune)
         this.#violate('I-APPROVAL', `${action.summary} for ${name}, which is not in the plan that was approved`);
     }
@@ -272,6 +293,12 @@ export class Permissions {
       );
   }
 
+  /** A save that was under way when the person decided did not know the approval yet: nothing was taken up. */
+  putsBack(application: AppName, digest: string): void {
+    const taken = this.#approvals.findLast((one) => one.application === application && one.digest === digest);
+    if (taken?.isSpent !== true && taken !== undefined) taken.usedBy = undefined;
+  }
+
   /** It acted on the platform: its places are taken, of the revision that it was sent for. */
   acted({ action, intent }: Write, name: AppName): void {
     const { changed, removed } = this.#spentBy.get(intent.id) ?? this.#spent;
@@ -290,8 +317,8 @@ export class Permissions {
       reasons.push(`the source has not been readable for ${atMs - unreadableSinceMs} ms`);
     const goneMs = this.#goneMs.get(pass.application)?.get(action.object);
     const againMs = this.#namedAgainMs.get(pass.application)?.get(action.object) ?? 0;
-    const needsMs = Math.min(...settings.map(({ pruneAfterMs }) => pruneAfterMs));
-    if (goneMs === undefined && againMs < atMs) reasons.push('the source names it');
+    const needsMs = Math.min(...settings.map(({ pruneAfterMs }) => pruneAfterMs)) / (1 + this.#clockError);
+    if (goneMs === undefined && againMs < atMs - this.#lagMs) reasons.push('the source names it');
     if (goneMs !== undefined && atMs - goneMs < needsMs)
       reasons.push(`it has been gone for ${atMs - goneMs} ms, not ${needsMs} ms`);
     const accepted = this.#accepted;

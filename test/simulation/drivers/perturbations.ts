@@ -31,7 +31,17 @@ export type DriverPerturbation =
   | { readonly type: 'rewind' }
   | { readonly type: 'source'; readonly awayMs: number }
   | { readonly type: 'human'; readonly act: HumanAct; readonly a: number }
-  | { readonly type: 'stranger'; readonly act: Stranger; readonly a: number };
+  | { readonly type: 'stranger'; readonly act: Stranger; readonly a: number }
+  | ReplicaPerturbation;
+
+/** What befalls one of several controllers, or the database that they share. */
+export type ReplicaPerturbation =
+  /** The process does nothing, and hears nothing until then. */
+  | { readonly type: 'freeze'; readonly ms: number }
+  /** Its requests to the database, the answers to them, its requests to the platform, or those to git are lost. */
+  | { readonly type: 'cut'; readonly link: 'requests' | 'answers' | 'platform' | 'git'; readonly ms: number }
+  /** The database is out of reach for all. */
+  | { readonly type: 'outage'; readonly ms: number };
 
 export type DriverScript = readonly (readonly [step: number, perturbation: DriverPerturbation])[];
 
@@ -53,6 +63,9 @@ export function scriptedDrivers(script: DriverScript): DriverPlan {
     },
   };
 }
+
+/** How often each of several controllers hangs, is cut off, joins or leaves, and the database is out of reach. */
+export type ReplicaRates = Readonly<Record<'freeze' | 'cut' | 'outage' | 'join' | 'leave', number>>;
 
 /** How often what happens: each schedule has its own mix, so that rare things meet each other somewhere. */
 export interface DriverSwarm {
@@ -78,6 +91,8 @@ export interface DriverSwarm {
   readonly edits: readonly EditName[];
   readonly humans: readonly HumanAct[];
   readonly strangers: readonly Stranger[];
+  /** Where there are several controllers. */
+  readonly replicas?: ReplicaRates;
 }
 
 export function anyDriverSwarm(chance: Chance): DriverSwarm {
@@ -120,9 +135,23 @@ export class RandomDriverPlan implements DriverPlan {
 
   at(step: number, effect: Effect): DriverPerturbation | undefined {
     if (step > this.#swarm.steps) return undefined;
-    const drawn = this.#draw(effect);
+    const drawn = this.#drawReplica() ?? this.#draw(effect);
     if (drawn !== undefined) this.script.push([step, drawn]);
     return drawn;
+  }
+
+  #drawReplica(): DriverPerturbation | undefined {
+    const { replicas: rates } = this.#swarm;
+    if (rates === undefined) return undefined;
+    const chance = this.#chance;
+    // Shorter and longer than a lease of 15 s, and twice as long.
+    const ms = chance.pick([3_000, 12_000, 16_000, 30_000, 45_000]);
+    if (chance.happens(rates.freeze)) return { type: 'freeze', ms };
+    if (chance.happens(rates.cut))
+      return { type: 'cut', link: chance.pick(['requests', 'answers', 'platform', 'git']), ms };
+    if (chance.happens(rates.outage)) return { type: 'outage', ms };
+    if (chance.happens(rates.join)) return { type: 'takeover' };
+    return chance.happens(rates.leave) ? { type: 'stop', downMs: chance.pick([0, 1_000, 30_000]) } : undefined;
   }
 
   #draw(effect: Effect): DriverPerturbation | undefined {
@@ -156,8 +185,12 @@ export function driverKindOf(perturbation: DriverPerturbation): string {
       return `human-${perturbation.act}`;
     case 'stranger':
       return `actor-${perturbation.act}`;
+    case 'cut':
+      return `cut-${perturbation.link}`;
     case 'rewind':
     case 'source':
+    case 'freeze':
+    case 'outage':
       return perturbation.type;
     default:
       return kindOf(perturbation);

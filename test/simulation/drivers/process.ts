@@ -1,4 +1,5 @@
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import type { Intent } from '../../../src/model/owned.ts';
 import { full } from '../../../src/ledger/errors.ts';
 import { createRequestBudget } from '../../../src/platform/budget.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
@@ -55,8 +56,18 @@ export abstract class DriverProcess implements Sender {
   /** A reading of one application left, or was answered. */
   abstract hasRead(request: PlatformRequest): void;
 
+  /** Whether an intent is one of its own. */
+  owns({ epoch }: Intent): boolean {
+    return epoch === this.epoch;
+  }
+
   kill(): void {
     this.alive = false;
+  }
+
+  /** Something that it waited for has come. */
+  protected deliver(run: () => void): void {
+    if (this.alive) run();
   }
 
   wallMs(): number {
@@ -74,9 +85,7 @@ export abstract class DriverProcess implements Sender {
     return new Promise((resolve, reject) => {
       if (signal?.aborted === true) return reject(signal.reason as Error);
       signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.world.timeline.after(ms, () => {
-        if (this.alive) resolve();
-      });
+      this.world.timeline.after(ms, () => this.deliver(resolve));
     });
   }
 
@@ -109,9 +118,14 @@ export abstract class DriverProcess implements Sender {
     return this.alive ? undefined : never();
   }
 
-  protected openClient(): PlatformClient {
+  /** What lies between it and the platform. */
+  protected transport(send: Transport): Transport {
+    return send;
+  }
+
+  protected openClient(name = 'default'): PlatformClient {
     const { world, clock } = this;
-    const send = world.transportOf(this);
+    const send = this.transport(world.transportOf(this));
     const transport: Transport = (request) => {
       if (SHARED.has(request.operation)) world.sharedReadings += 1;
       if (!request.isRead || nameOfPath(request.path) === undefined) return send(request);
@@ -120,7 +134,7 @@ export abstract class DriverProcess implements Sender {
       return send(request).finally(() => this.hasRead(request));
     };
     return createPlatformClient({
-      name: 'default',
+      name,
       url: 'http://platform',
       transport,
       clock,

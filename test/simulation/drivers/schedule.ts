@@ -9,7 +9,8 @@ import { placeOf } from '../places.ts';
 import { undecidable } from './person.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
 import { permissive } from './settings.ts';
-import { DriversWorld, type Driving } from './world.ts';
+import type { Driving } from './driving.ts';
+import { DriversWorld } from './world.ts';
 
 export interface DriversOptions {
   readonly ledgers?: LedgerHost;
@@ -45,6 +46,9 @@ export interface Ran {
   readonly installs: boolean;
   /** The source said something else while a process was at work. */
   readonly source: boolean;
+  /** Several controllers shared the ledger, and one of them took over from another. */
+  readonly replicas: boolean;
+  readonly takeovers: boolean;
 }
 
 const PEACE_MS = 30 * 60_000;
@@ -76,10 +80,15 @@ export async function runDrivers(seed: number, options: DriversOptions = {}): Pr
   } finally {
     await ledgers.close();
   }
+  return resultOf(world, options.script ?? drawn.script);
+}
+
+/** What a schedule came to, at its end. */
+export function resultOf(world: DriversWorld, script: DriverScript): DriversResult {
   return {
-    seed,
+    seed: world.seed,
     violation: world.violation,
-    script: options.script ?? drawn.script,
+    script,
     trace: world.trace.lines,
     traceHash: world.trace.hash,
     steps: world.steps,
@@ -95,6 +104,8 @@ export async function runDrivers(seed: number, options: DriversOptions = {}): Pr
       shared: world.sharedReadings > 0,
       installs: world.truth.sent.some(({ intent }) => intent.operation === 'install'),
       source: world.sourceChanges > 0,
+      replicas: false,
+      takeovers: false,
     },
   };
 }
@@ -145,7 +156,7 @@ function restart(world: DriversWorld): DriversWorld {
 }
 
 /** @returns whether there was anything that only a person could decide; nobody else is at the ledger then. */
-async function peopleDecide(world: DriversWorld): Promise<boolean> {
+export async function peopleDecide(world: DriversWorld): Promise<boolean> {
   if (undecidable(world).length === 0) return false;
   for (const process of world.processes) process.kill();
   const person = world.startPerson();
@@ -185,7 +196,7 @@ async function commandsSettle(world: DriversWorld): Promise<void> {
 }
 
 /** What is wrong, from the branch and the platform's own rows. */
-function differences(world: DriversWorld, daemon: Daemon | undefined): string[] {
+export function differences(world: DriversWorld, daemon: Pick<Daemon, 'api'> | undefined): string[] {
   const faults: string[] = [];
   const held = new Set<AppName>();
   // Without a listing nobody can know what was done to a rule by hand.

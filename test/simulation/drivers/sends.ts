@@ -1,12 +1,15 @@
 import type { Intent } from '../../../src/model/owned.ts';
 import { hashOf } from '../../../src/platform/requests.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
-import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
+import { defaultTiming, type Timing } from '../../../src/reconcile/apply/world.ts';
 import type { Decision } from '../../../src/sandbox/handle.ts';
 import type { InstallRow, RuleRow } from '../../../src/sandbox/state.ts';
 import { type Sent, sentNow } from '../truth.ts';
 import { nameOfScope } from './estate.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
+
+/** Settle windows, and the deadline of a request. */
+type SendTiming = Pick<Timing, 'sendWithinMs' | 'settleTargetStateMs'>;
 
 /** Everything that drivers sent, and what must be true of each request when it leaves. */
 export class Sends {
@@ -17,8 +20,11 @@ export class Sends {
   readonly #agreed = new Set<string>();
   readonly #maker = new Map<string, string>();
 
-  constructor(world: Surroundings) {
+  readonly #timing: SendTiming;
+
+  constructor(world: Surroundings, timing: SendTiming = defaultTiming) {
     this.#world = world;
+    this.#timing = timing;
   }
 
   of(intentId: string): Sent | undefined {
@@ -32,7 +38,7 @@ export class Sends {
 
   /** The same for another world. */
   copyFor(world: Surroundings): Sends {
-    const copy = new Sends(world);
+    const copy = new Sends(world, this.#timing);
     for (const sent of this.sent) {
       const same = { ...sent, rules: [...sent.rules] };
       copy.sent.push(same);
@@ -59,7 +65,7 @@ export class Sends {
     const sent = sentNow(intent, request, process.number, world.timeline.nowMs);
     const { action } = sent;
     this.#checkAlone(intent, process);
-    if (world.timeline.nowMs - atMs >= defaultTiming.sendWithinMs)
+    if (world.timeline.nowMs - atMs >= this.#timing.sendWithinMs)
       world.violate('I-WAL', `${action.summary} was sent after its deadline`);
     if (process.drainMs !== undefined && process.drainMs < atMs)
       world.violate('I-DRAIN', `${action.summary} was begun ${atMs - process.drainMs} ms after the end was asked for`);
@@ -95,12 +101,12 @@ export class Sends {
       this.#world.violate('I-ONCE', `${modelId} was installed ${copies.length} times into ${appId}`);
   }
 
-  #intentOf(request: PlatformRequest, { epoch }: Sender): Intent | undefined {
+  #intentOf(request: PlatformRequest, process: Sender): Intent | undefined {
     const hash = hashOf(request);
     for (const intent of this.#world.books.intents.values()) {
       const mayLeave = intent.state === 'open' || intent.state === 'unknown';
       const isUnsent = !this.#byIntent.has(intent.id);
-      if (mayLeave && isUnsent && intent.requestHash === hash && intent.epoch === epoch) return intent;
+      if (mayLeave && isUnsent && intent.requestHash === hash && process.owns(intent)) return intent;
     }
     return undefined;
   }
@@ -115,7 +121,7 @@ export class Sends {
       if (other.controller === process.number && !other.isAnswered) world.violate('I-BOUND', `${what} was in flight`);
       else if (mayStillAct && intent.operation === 'install' && other.intent.operation === 'install')
         world.violate('I-ONCE', `${what} may still act`);
-      else if (mayStillAct && world.timeline.nowMs - other.sentMs < defaultTiming.settleTargetStateMs)
+      else if (mayStillAct && world.timeline.nowMs - other.sentMs < this.#timing.settleTargetStateMs)
         world.violate('I-SETTLE', `${what} may still act`);
     }
   }

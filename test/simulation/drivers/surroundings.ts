@@ -1,5 +1,6 @@
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import type { Books } from '../books.ts';
+import type { Intent } from '../../../src/model/owned.ts';
 import type { Transport } from '../../../src/platform/transport.ts';
 import type { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
@@ -21,6 +22,8 @@ export interface Sender {
   readonly isAgreed: boolean;
   /** `--allow-rewind`: a person confirms the rewind, for this run and for those after it. */
   readonly allowsRewind: boolean;
+  /** Whether an intent is one of its own. */
+  owns(intent: Intent): boolean;
   /** From its beginning to its end. */
   live(): Promise<void>;
   /** SIGTERM. */

@@ -1,4 +1,6 @@
-import type { LedgerOperation, LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
+import { defaultTiming, type Timing } from '../../../src/reconcile/apply/world.ts';
+import type { WriteClass } from '../../../src/model/owned.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Transport } from '../../../src/platform/transport.ts';
 import { act, ByHand } from '../actors.ts';
@@ -8,7 +10,7 @@ import type { LedgerHost } from '../ledgers.ts';
 import type { Effect } from '../perturbations.ts';
 import { EPOCH_MS, Server } from '../server.ts';
 import { Timeline } from '../timeline.ts';
-import { Trace } from '../trace.ts';
+import { inShort, Trace } from '../trace.ts';
 import { transportOf } from '../wire.ts';
 import type { Step } from '../world.ts';
 import { Command } from './command.ts';
@@ -23,27 +25,21 @@ import {
   type DriverPerturbation,
   type DriverPlan,
   nothingHappens,
+  type ReplicaPerturbation,
 } from './perturbations.ts';
 import { Sends } from './sends.ts';
 import { anySettings, type DriverSettings } from './settings.ts';
+import type { Driving, DriversSettings } from './driving.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
 
 const INSTALLING_SHARE = 0.3;
-
-/** Which drivers a schedule runs: the daemon, commands one after another, or each of them in turn. */
-export type Driving = 'daemon' | 'command' | 'both';
-
-export interface DriversSettings {
-  readonly seed: number;
-  readonly driving: Driving;
-  readonly ledgers: LedgerHost;
-  readonly tracing: boolean;
-}
 
 /** One platform, one branch, one ledger; drivers that follow one another, persons beside them, and what goes wrong. */
 export class DriversWorld implements Surroundings {
   readonly seed: number;
   readonly driving: Driving;
+  readonly timing: Timing;
+  readonly settleMs: Readonly<Record<WriteClass, number>>;
   readonly timeline: Timeline;
   readonly server: Server;
   readonly books: Books;
@@ -86,7 +82,14 @@ export class DriversWorld implements Surroundings {
   readonly boot = 'boot-1';
   readonly readingMs = 300;
 
-  constructor({ seed, driving, ledgers, tracing }: DriversSettings) {
+  constructor(settings: DriversSettings) {
+    const { seed, driving, ledgers, tracing, platforms, timing = defaultTiming, lagMs = 0, clockError = 0 } = settings;
+    this.timing = timing;
+    this.settleMs = {
+      'target-state': timing.settleTargetStateMs,
+      'duplicate-rejecting': timing.settleCreationMs,
+      'duplicate-accepting': timing.settleInstallMs,
+    };
     this.seed = seed;
     this.driving = driving;
     this.ledgers = ledgers;
@@ -105,9 +108,9 @@ export class DriversWorld implements Surroundings {
       () => this.timeline.nowMs,
       () => false,
     );
-    this.permissions = new Permissions(violate);
-    this.truth = new Sends(this);
-    this.git = new Git(anyContent(chance));
+    this.permissions = new Permissions(violate, lagMs, clockError);
+    this.truth = new Sends(this, timing);
+    this.git = new Git({ ...anyContent(chance), platforms });
     const installing = new Chance(seed, 17);
     // Without a listing a lost answer leaves an install in doubt for good.
     if (dialect === 'extended' && installing.happens(INSTALLING_SHARE)) this.#installing = installing;
@@ -119,6 +122,9 @@ export class DriversWorld implements Surroundings {
     this.violation ??= { invariant, message };
     this.note(`VIOLATION ${invariant}: ${message}`);
   }
+
+  readonly #bug = (error: unknown): void =>
+    this.violate('BUG', `thrown: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
 
   /** One line of the trace. */
   note(text: string): void {
@@ -139,24 +145,19 @@ export class DriversWorld implements Surroundings {
       this.driving === 'command' || (this.driving === 'both' && !this.isCalm && this.#chance.happens(0.4));
     if (isCommand) this.commands += 1;
     else this.daemons += 1;
-    return this.#begin(isCommand ? new Command(this, number) : new Daemon(this, number));
+    return this.launch(isCommand ? new Command(this, number) : new Daemon(this, number));
   }
 
   /** Somebody settles by hand what is in doubt. */
   startPerson(): Sender {
-    return this.#begin(new Person(this, this.processes.length + 1));
+    return this.launch(new Person(this, this.processes.length + 1));
   }
 
-  #begin(process: Sender): Sender {
+  protected launch(process: Sender): Sender {
     const { number } = process;
     this.processes.push(process);
     this.note(`p${number} starts as ${process.kind}`);
-    process.live().catch((error: unknown) => {
-      this.violate(
-        'BUG',
-        `${process.kind} ${number} threw: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
-      );
-    });
+    process.live().catch(this.#bug);
     return process;
   }
 
@@ -208,7 +209,7 @@ export class DriversWorld implements Surroundings {
         this.#fullCommits = Math.max(this.#fullCommits, perturbation.commits);
         return step;
       case 'takeover':
-        this.start();
+        this.joins();
         return step;
       case 'clock':
         this.#jump = { step: step.number, formerMs: this.wallOffsetMs };
@@ -216,12 +217,27 @@ export class DriversWorld implements Surroundings {
         return step;
       case 'stop':
         process.stop();
-        this.#startAfter(perturbation.downMs);
+        this.startAfter(perturbation.downMs);
+        return step;
+      case 'freeze':
+      case 'cut':
+      case 'outage':
+        this.befallReplica(process, perturbation);
         return step;
       default:
         this.#around(perturbation);
         return step;
     }
+  }
+
+  /** Another process begins beside those that live. */
+  protected joins(): void {
+    this.start();
+  }
+
+  /** Only one of several controllers can be cut off from the others. */
+  protected befallReplica(_process: Sender, { type }: ReplicaPerturbation): void {
+    throw new Error(`${type} befalls several controllers only`);
   }
 
   /** What happens beside the processes. */
@@ -242,7 +258,7 @@ export class DriversWorld implements Surroundings {
       case 'human': {
         const { daemon } = this;
         // A person does it at the same time, and not as a part of what the process is at.
-        if (daemon !== undefined) this.timeline.after(0, () => void daemon.operate(perturbation.act));
+        if (daemon !== undefined) this.timeline.after(0, () => void daemon.operate(perturbation.act).catch(this.#bug));
         return;
       }
       case 'stranger':
@@ -273,10 +289,10 @@ export class DriversWorld implements Surroundings {
   crash(process: Sender, { downMs }: { readonly downMs: number }): void {
     this.note(`p${process.number} dies`);
     process.kill();
-    this.#startAfter(downMs);
+    this.startAfter(downMs);
   }
 
-  #startAfter(ms: number): void {
+  protected startAfter(ms: number): void {
     this.timeline.after(ms, () => {
       if (this.newest === undefined) this.start();
     });
@@ -285,7 +301,7 @@ export class DriversWorld implements Surroundings {
   /** A process has come to its end by itself. */
   ended(process: Sender): void {
     this.note(`p${process.number} ends`);
-    if (!this.isCalm) this.#startAfter(this.#chance.pick([0, 1_000, 60_000, 700_000]));
+    if (!this.isCalm) this.startAfter(this.#chance.pick([0, 1_000, 60_000, 700_000]));
   }
 
   diesAfter(process: Sender, { crash }: Step): boolean {
@@ -339,10 +355,16 @@ export class DriversWorld implements Surroundings {
     this.server.heal();
     this.git.repair();
     this.note('calm');
+    const survivors = this.survivors();
+    for (const process of this.processes) if (!survivors.includes(process)) process.kill();
+  }
+
+  /** Processes that go on once nothing goes wrong any more. */
+  protected survivors(): readonly Sender[] {
     const newest = this.processes.findLast(
       ({ alive, drainMs, epoch }) => alive && drainMs === undefined && epoch === this.books.epoch,
     );
-    for (const process of this.processes) if (process !== newest) process.kill();
+    return newest === undefined ? [] : [newest];
   }
 
   /** What a person waits for while time goes on. */
@@ -364,18 +386,5 @@ export class DriversWorld implements Surroundings {
       isOver = true;
     });
     await this.timeline.drive(() => isOver || this.violation !== undefined);
-  }
-}
-
-function inShort(operation: LedgerOperation): string {
-  switch (operation.op) {
-    case 'set-fact':
-      return operation.key.startsWith('account') ? `${operation.key} ${operation.value}` : operation.key.slice(0, 40);
-    case 'accept-snapshot':
-      return `accept ${operation.snapshot.id.slice(0, 8)}`;
-    case 'record':
-      return operation.event;
-    default:
-      return operation.op;
   }
 }

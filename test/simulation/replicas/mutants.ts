@@ -1,0 +1,87 @@
+import type { DriverMutant } from '../drivers/mutants.ts';
+
+/** Seeds: 0 means that none was searched for long enough. Production with one thing wrong in it that matters only to several controllers, or to the database that they share. */
+export const replicaMutants: readonly DriverMutant[] = [
+  {
+    name: 'the epoch is not checked',
+    file: '../test/support/lease-rows.ts',
+    find: 'row.holder === holder && row.epoch === epoch && row.expiresMs > 0',
+    replace: 'row.expiresMs > 0',
+    rightly: ['I-FENCE'],
+    seed: 2,
+  },
+  {
+    name: 'the local clock is trusted',
+    file: '../test/support/memory-shared.ts',
+    find: 'this.#validUntilMs = Math.max(this.#validUntilMs, fromMs + leaseMs);',
+    replace: 'this.#validUntilMs = fromMs + leaseMs + 3_600_000;',
+    rightly: ['I-LEAD'],
+    seed: 2,
+  },
+  {
+    name: 'an open intent is forgotten at a takeover',
+    file: 'reconcile/resolution/resolve.ts',
+    find: '  for (const found of intents) {',
+    replace: '  for (const found of intents.filter(({ epoch }) => epoch === world.ledger.epoch)) {',
+    rightly: ['I-SOLO', 'I-SETTLE', 'I-ONCE', 'L-CONV', 'BUG'],
+    seed: 4,
+  },
+  {
+    name: 'what another process has spent of the allowance is overwritten',
+    file: 'controller/account.ts',
+    find: ', was: canonicalJson(before) } as const',
+    replace: ' } as const',
+    rightly: ['I-PERMIT'],
+    seed: 0,
+  },
+  {
+    name: 'a notification is trusted to arrive',
+    file: 'controller/replicas/shared-state.ts',
+    find: 'const READ_EVERY_MS = 3_000;',
+    replace: 'const READ_EVERY_MS = 3_000_000_000;',
+    rightly: ['L-CONV', 'I-AHEAD', 'I-PERMIT'],
+    seed: 36,
+  },
+  {
+    name: 'a follower goes ahead of the accepted revision',
+    file: 'controller/intake.ts',
+    find: '    if (!this.#leads()) return undefined;\n    if (state',
+    replace: `    if (!this.#leads()) {
+      if (state.type !== 'read' || this.#accepted === undefined) return undefined;
+      const { snapshot, desired } = await state.reading.contents.load(this.#core.configuration);
+      this.#accepted = { ...this.#accepted, snapshot, desired, revision: state.reading.revision };
+      return { accepted: this.#accepted, reading: state.reading };
+    }
+    if (state`,
+    rightly: ['I-AHEAD', 'I-PERMIT'],
+    seed: 0,
+  },
+  {
+    name: 'a new leader of the source accepts what it read before',
+    file: 'controller/intake.ts',
+    find: 'this.#leads() && last.askedMs >= this.#confirmedFromMs',
+    replace: 'this.#leads()',
+    rightly: ['I-BACK'],
+    seed: 0,
+  },
+  {
+    name: 'a command is carried out by a process that does not lead',
+    file: 'controller/replicas/unit-ledgers.ts',
+    find: `  const lead = core.leadership.of(unit);
+  if (lead === undefined) throw notLeader(unit);
+  return core`,
+    replace: `  const lead = core.leadership.of(unit) ?? core.leadership.of('platform:west') ?? core.leadership.of('platform:default');
+  if (lead === undefined) throw notLeader(unit);
+  return core`,
+    rightly: ['BUG'],
+    seed: 0,
+  },
+  {
+    name: 'a lease is given up with a write in flight',
+    file: 'controller/replicas/unit-changes.ts',
+    find: '        return finishWork(core, lead);',
+    replace: '        return;',
+    rightly: ['I-HAND'],
+    seed: 0,
+  },
+];

@@ -1,0 +1,20 @@
+import { expect, test } from 'vitest';
+import { runBatch } from '../batch.ts';
+import { runReplicas } from './schedule.ts';
+
+const replicas = { ledger: 'memory', driversShare: 0, replicasShare: 1, failuresMax: 3 } as const;
+
+test('several controllers: one leads each platform, nothing is done twice, and all comes to rest', async () => {
+  const report = await runBatch({ ...replicas, firstSeed: 100, schedules: 6 });
+  expect(report.failures).toEqual([]);
+  const { ran } = report.drivers;
+  expect(ran.replicas).toBe(6);
+  expect(ran.takeovers).toBeGreaterThan(0);
+  expect(report.repeated).toBe(1);
+});
+
+test('the script that a schedule drew replays it', async () => {
+  const drawn = await runReplicas(201);
+  const replayed = await runReplicas(201, { script: drawn.script });
+  expect(replayed.traceHash).toBe(drawn.traceHash);
+});
