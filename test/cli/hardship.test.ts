@@ -283,7 +283,7 @@ test.for(SHOWING.map(named))(
     const full = await inShell('PROGRAM > /dev/full', args, folder);
     expect(full.code).toBe(1);
     expect(full.err).toMatch(
-      /error: The result could not be written to standard output: no space is left\. .*\n.*\n {2}\[cli\/output-lost\]\n$/,
+      /error: The result could not be written to standard output: no space is left\. .*\n.*\n {2}\[cli\/output-lost\] {2}\(portolan docs cli\/output-lost\)\n$/,
     );
     // Whoever reads a ledger that nobody has open makes a file beside it, and the limit is on that file too.
     const open = await openSqliteLedger(join(folder, 'portolan.db'), opening);
