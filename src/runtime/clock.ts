@@ -1,12 +1,15 @@
-import { readFileSync } from 'node:fs';
-import { uptime } from 'node:os';
+import { existsSync, readFileSync } from 'node:fs';
+import { platform, uptime } from 'node:os';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 
 /** The only source of time. The simulator has another implementation. */
 export interface Clock {
   now(): EpochMs;
   monotonic(): MonotonicMs;
-  /** Returns the time since the machine started. It is independent of the wall clock and equal in all processes. */
+  /**
+   * Returns the time since the machine started. It is independent of the wall clock, equal in all processes, and passes while the
+   * machine is suspended, when `monotonic` may stand still.
+   */
   sinceBoot(): BootTime;
   /** Resolves after `ms` milliseconds; rejects with the reason of the signal when that is aborted. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
@@ -17,6 +20,8 @@ export interface BootTime {
   readonly boot: string;
   /** Whole milliseconds. */
   readonly uptimeMs: number;
+  /** Largest error of the difference between two readings. Default: 0. */
+  readonly errorMs?: number;
 }
 
 /** The reason to abort a wait that is not needed any more. Without a reason, each `abort()` makes an error with a stack. */
@@ -41,13 +46,15 @@ export function rejectOnAbort(signal: AbortSignal): Promise<never> {
 const TIMER_MS_MAX = 2 ** 31 - 1;
 
 let bootId: string | undefined;
+/** See `systemUptime`. */
+let uptimeErrorMs: number | undefined;
 
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
   sinceBoot: () => {
     bootId ??= readBootId();
-    return { boot: bootId, uptimeMs: Math.round(uptime() * 1000) };
+    return { boot: bootId, ...systemUptime() };
   },
   // `node:timers/promises` would reject with an error of its own, whose stack takes longer than all the rest.
   sleep: (ms, signal) =>
@@ -75,6 +82,16 @@ export const systemClock: Clock = {
       signal?.addEventListener('abort', stop, { once: true });
     }),
 };
+
+/**
+ * Returns the time since boot with suspension. Linux has it in `/proc/uptime`, in hundredths of a second; without that file, Node.js
+ * returns whole seconds. The monotonic clocks of the other systems count suspension themselves, and are finer than their uptime.
+ */
+function systemUptime(): Omit<BootTime, 'boot'> {
+  if (platform() !== 'linux') return { uptimeMs: Math.round(performance.now()), errorMs: 1 };
+  uptimeErrorMs ??= existsSync('/proc/uptime') ? 10 : 1_000;
+  return { uptimeMs: Math.round(uptime() * 1000), errorMs: uptimeErrorMs };
+}
 
 /** Returns the id that Linux gives to each start of the machine; other systems have none. */
 function readBootId(): string {

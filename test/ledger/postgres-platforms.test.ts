@@ -190,7 +190,8 @@ test('of many processes that want many platforms at the same moment, each platfo
 test('a lease counts from before its request was sent, and a commit renews it', async () => {
   const schema = freshSchema();
   let nowMs = 1_000;
-  const clock: Clock = { ...stillClock, monotonic: () => (nowMs += 10) };
+  const sinceBoot = () => ({ boot: 'boot', uptimeMs: 0 });
+  const clock: Clock = { ...stillClock, sinceBoot, monotonic: () => (nowMs += 10) };
   const ledger = await shared(schema, { clock, leaseMs: 15_000 });
   const beforeMs = nowMs;
   const east = await lead(ledger, 'east');
@@ -200,5 +201,23 @@ test('a lease counts from before its request was sent, and a commit renews it', 
   expect(east.validUntilMs()).toBe(laterMs + 10 + 15_000);
   expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/conflict');
   expect(east.validUntilMs(), 'a transaction that was rolled back renews nothing').toBe(laterMs + 10 + 15_000);
+  await ledger.close();
+});
+
+test('a lease ends earlier by the time for which the machine of its leader was suspended, and as if that were exact', async () => {
+  const schema = freshSchema();
+  let suspendedMs = 0;
+  const clock: Clock = {
+    ...stillClock,
+    monotonic: () => 500,
+    sinceBoot: () => ({ boot: 'boot', uptimeMs: 1_000 + suspendedMs, errorMs: 10 }),
+  };
+  const ledger = await shared(schema, { clock, leaseMs: 15_000 });
+  const east = await lead(ledger, 'east');
+  expect(east.validUntilMs()).toBe(500 + 15_000 - 10);
+  suspendedMs = 20_000;
+  expect(east.validUntilMs()).toBe(500 + 15_000 - 10 - 20_000);
+  await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  expect(east.validUntilMs(), 'a commit renews it').toBe(500 + 15_000 - 10);
   await ledger.close();
 });

@@ -11,7 +11,9 @@ import type {
   SignalTopic,
   UnitLeader,
 } from '../../src/ledger/shared.ts';
+import { leaseMoment, LeaseValidity } from '../../src/ledger/lease-validity.ts';
 import { whileBusy } from '../../src/ledger/patience.ts';
+import { retryWithin } from '../../src/ledger/retry-within.ts';
 import { ofUnit } from '../../src/ledger/unit-ledger.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -25,7 +27,6 @@ import { type MemoryLedger, openFencedLedger, openMemoryLedger } from './memory-
 const LEASE_MS = 15_000;
 /** A lease is renewed this often within its length, and more often after a renewal that failed; as in `postgres/renewals.ts`. */
 const RENEWALS = 3;
-const ATTEMPTS = 10;
 const RESULT_KEPT_MS = 3_600_000;
 /** Waits between attempts of a transaction, as `patience.ts` has them. */
 const WAITS_MS = [50, 150, 300, 500, 1_000, 1_500, 1_500] as const;
@@ -86,11 +87,11 @@ export class MemoryShared implements SharedLedger {
   async lead(unit: LeaseUnit): Promise<Lead | undefined> {
     const holder = this.#holder;
     const { actor, clock } = this.#options;
-    const fromMs = clock.monotonic();
+    const from = leaseMoment(clock);
     const names = { actor, replica: this.#name };
     const epoch = await this.#once('take', () => this.#database.take(unit, holder, names, this.#leaseMs));
     if (epoch === undefined) return undefined;
-    const lead = new MemoryLead(unit, { scope: unit, holder, epoch }, fromMs + this.#leaseMs);
+    const lead = new MemoryLead(unit, { scope: unit, holder, epoch }, new LeaseValidity(clock, this.#leaseMs, from));
     const { store } = this.#database;
     const ledger = openFencedLedger(store, { epoch, check: () => this.#fence(lead) });
     const through = this.#through(ledger, (_, transaction) => this.#inTurn(lead, ledger, transaction));
@@ -201,27 +202,30 @@ export class MemoryShared implements SharedLedger {
   async #keepRenewed(): Promise<void> {
     if (this.#isRenewing) return;
     this.#isRenewing = true;
-    const { clock } = this.#options;
-    let parts = RENEWALS;
+    const { clock, random } = this.#options;
+    let waitMs = this.#leaseMs / RENEWALS;
+    let failures = 0;
     while (this.#leads.size > 0) {
       try {
-        await clock.sleep(this.#leaseMs / parts, this.#over.signal);
+        await clock.sleep(waitMs, this.#over.signal);
       } catch {
         break;
       }
-      parts = RENEWALS;
       const leads = [...this.#leads];
-      const beforeMs = clock.monotonic();
+      const before = leaseMoment(clock);
       try {
         const renewed = await this.#once('renew', () =>
           leads.map((lead) => !lead.isReleased && this.#database.renew(lead.claim, this.#leaseMs)),
         );
         for (const [at, lead] of leads.entries())
-          if (renewed[at] === true) lead.renewedFrom(beforeMs, this.#leaseMs);
+          if (renewed[at] === true) lead.validity.renewedFrom(before);
           else this.#lost(lead);
+        failures = 0;
+        waitMs = this.#leaseMs / RENEWALS;
       } catch (error) {
         if (!(error instanceof PortolanError)) throw error;
-        parts = ATTEMPTS;
+        failures += 1;
+        waitMs = retryWithin(this.#leaseMs, failures, random);
       }
     }
     this.#isRenewing = false;
@@ -269,7 +273,7 @@ export class MemoryShared implements SharedLedger {
     const { clock } = this.#options;
     let serial: number | undefined;
     for (const waitMs of [...WAITS_MS, undefined]) {
-      const beforeMs = clock.monotonic();
+      const before = leaseMoment(clock);
       try {
         await this.#link.run('commit', () => {
           ledger.commitNow(transaction);
@@ -278,11 +282,11 @@ export class MemoryShared implements SharedLedger {
           if (names !== undefined) names.serial = serial;
           this.#database.committed(transaction, { unit: lead.unit, epoch: lead.claim.epoch }, this.#name);
         });
-        return lead.renewedFrom(beforeMs, this.#leaseMs);
+        return lead.validity.renewedFrom(before);
       } catch (error) {
         if (!(error instanceof LinkLost)) throw error;
         if (error.wasSent && serial !== undefined && (await this.#wasCommitted(lead, serial)))
-          return lead.renewedFrom(beforeMs, this.#leaseMs);
+          return lead.validity.renewedFrom(before);
         if (waitMs === undefined) throw inputOutput('memory', error);
         await clock.sleep(waitMs);
       }
@@ -351,21 +355,16 @@ class MemoryLead implements Lead {
   ledger!: Ledger;
   turn: Promise<unknown> = Promise.resolve();
   isReleased = false;
-  #validUntilMs: number;
+  readonly validity: LeaseValidity;
 
-  constructor(unit: LeaseUnit, claim: Claim, validUntilMs: number) {
+  constructor(unit: LeaseUnit, claim: Claim, validity: LeaseValidity) {
     this.unit = unit;
     this.claim = claim;
-    this.#validUntilMs = validUntilMs;
+    this.validity = validity;
   }
 
   validUntilMs(): number {
-    return this.#validUntilMs;
-  }
-
-  /** @param fromMs before the renewal was sent. */
-  renewedFrom(fromMs: number, leaseMs: number): void {
-    this.#validUntilMs = Math.max(this.#validUntilMs, fromMs + leaseMs);
+    return this.validity.untilMs();
   }
 
   end(): void {

@@ -247,6 +247,7 @@ async function joinGroup({ options, surroundings, log }: Daemon, replica: Replic
     log,
     source: options.source,
     clock: surroundings.clock,
+    random: surroundings.random,
     opened: () => state.opened,
     address: () => state.url,
   });

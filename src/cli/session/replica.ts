@@ -11,6 +11,7 @@ import { invalidInput } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
 import { rememberAll } from './capabilities.ts';
 import type { Surroundings } from './command.ts';
 import type { OpenedConfiguration } from './daemon-configuration.ts';
@@ -59,6 +60,7 @@ interface GroupParts {
   readonly log: Log;
   readonly source: string;
   readonly clock: Clock;
+  readonly random: Random;
   /** Returns the present configuration. A reload replaces it. */
   opened(): Pick<OpenedConfiguration, 'platforms' | 'configuration'>;
   /** Returns the URL of the API; null: it does not listen yet. */
@@ -67,12 +69,13 @@ interface GroupParts {
 
 /** Joins the controllers that share the ledger. The leadership begins with its `start`. */
 export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
-  const { observer, log, source, opened, address } = parts;
+  const { observer, log, source, random, opened, address } = parts;
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
   const leadership = new ReplicaLeadership({
     shared,
     clock,
+    random,
     log,
     observer,
     leaseMs,

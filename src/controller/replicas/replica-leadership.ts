@@ -1,9 +1,11 @@
 import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
+import { retryWithin } from '../../ledger/retry-within.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import type { Random } from '../../runtime/random.ts';
 import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
 import { assignFree, type GroupView, nextMove } from './assignment.ts';
 import { HeldLead } from './held-lead.ts';
@@ -12,6 +14,7 @@ import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
 export interface ReplicaLeadershipOptions {
   readonly shared: SharedLedger;
   readonly clock: Clock;
+  readonly random: Random;
   readonly log: Log;
   readonly observer: Pick<ControllerObserver, 'units' | 'led' | 'yielded' | 'fenced' | 'databaseAsked'>;
   /** Length of the leases of this process. */
@@ -68,7 +71,9 @@ export class ReplicaLeadership implements Leadership {
   /** The leaders as they were last read, and when. */
   #leaders: { readonly rows: readonly UnitLeader[]; readonly atMs: MonotonicMs } = { rows: [], atMs: 0 };
   #live: readonly LiveReplica[] = [];
-  #beatMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  /** When the next heartbeat is due, and how many failed since the last one that did not. */
+  #beatDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  #missed = 0;
   #group = { key: '', sinceMs: Number.NEGATIVE_INFINITY };
   #units: readonly LeaseUnit[] = [];
   #isDraining = false;
@@ -117,7 +122,7 @@ export class ReplicaLeadership implements Leadership {
 
   /** Lets the next step begin at once. @param hasChanged the replicas are read too. */
   wake(hasChanged = false): void {
-    if (hasChanged) this.#beatMs = Number.NEGATIVE_INFINITY;
+    if (hasChanged) this.#beatDueMs = Number.NEGATIVE_INFINITY;
     this.#isWoken = true;
     this.#wakeUp?.();
   }
@@ -147,7 +152,7 @@ export class ReplicaLeadership implements Leadership {
       } catch (error) {
         if (!(error instanceof PortolanError) || error.code === 'ledger/newer') throw error;
         observer.databaseAsked(false);
-        waitMs = Math.min(POLL_MS, leaseMs / BEATS);
+        waitMs = Math.max(0, Math.min(POLL_MS, leaseMs / BEATS, this.#beatDueMs - clock.monotonic()));
       }
       await clock.sleep(Math.min(SPACING_MS, leaseMs / 100));
       await this.#wait(waitMs);
@@ -170,12 +175,9 @@ export class ReplicaLeadership implements Leadership {
 
   /** Reads the group, and begins what follows from it. @returns the time until the next step. */
   async #step(): Promise<number> {
-    const { shared, clock, leaseMs, observer, report } = this.#options;
-    const now = clock.monotonic();
-    if (now - this.#beatMs >= leaseMs / BEATS) {
-      this.#beatMs = now;
-      this.#live = await shared.beat(report(), this.#isDraining);
-    }
+    const { shared, clock, leaseMs, observer } = this.#options;
+    // After one that was missed, nothing else is asked first: that could wait for long.
+    if (this.#missed > 0 || clock.monotonic() >= this.#beatDueMs) await this.#beat();
     const rows = await shared.leaders();
     observer.databaseAsked(true);
     this.#noteGroup();
@@ -183,6 +185,20 @@ export class ReplicaLeadership implements Leadership {
     this.#leaders = { rows, atMs: clock.monotonic() };
     const soonMs = Math.min(...rows.flatMap(({ leftMs }) => (leftMs > 0 ? [leftMs + 1] : [])));
     return Math.min(POLL_MS, leaseMs / BEATS, soonMs);
+  }
+
+  /** Repeats a failed heartbeat soon: a replica without one gets no units, and after a lease it counts as gone. */
+  async #beat(): Promise<void> {
+    const { shared, clock, random, leaseMs, report } = this.#options;
+    this.#beatDueMs = clock.monotonic() + leaseMs / BEATS;
+    try {
+      this.#live = await shared.beat(report(), this.#isDraining);
+      this.#missed = 0;
+    } catch (error) {
+      this.#missed += 1;
+      this.#beatDueMs = clock.monotonic() + retryWithin(leaseMs, this.#missed, random);
+      throw error;
+    }
   }
 
   #noteGroup(): void {

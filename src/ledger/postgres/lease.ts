@@ -3,6 +3,7 @@ import { fenced, type Holder, locked, newer, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { type LeaseMoment, leaseMoment, LeaseValidity } from '../lease-validity.ts';
 import { prepare } from '../queries.ts';
 import type { LedgerTables } from '../schema.ts';
 import { CommitUnanswered, postgresFault } from './faults.ts';
@@ -49,9 +50,9 @@ export async function acquireLease(parts: LeaseParts): Promise<Lease> {
  * @throws PortolanError `ledger/newer` once a newer version of Portolan has migrated the ledger.
  */
 export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
-  const beforeMs = parts.clock.monotonic();
+  const before = leaseMoment(parts.clock);
   const epoch = await takeOver(parts);
-  return epoch === undefined ? undefined : new Lease(parts, epoch, beforeMs);
+  return epoch === undefined ? undefined : new Lease(parts, epoch, before);
 }
 
 /** Waits until a lease expires. @throws PortolanError `ledger/locked` once its holder has renewed it. */
@@ -172,14 +173,11 @@ export class Lease implements Renewable {
   /** The serial of the transaction under way. */
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  #validUntilMs: MonotonicMs;
+  readonly #validity: LeaseValidity;
 
-  /**
-   * Until then, no other process can have taken the lease: it counts from before the last renewal was sent, on the monotonic clock
-   * of this process.
-   */
+  /** Until then, no other process can have taken the lease: it counts from before the last renewal was sent. */
   get validUntilMs(): MonotonicMs {
-    return this.#validUntilMs;
+    return this.#validity.untilMs();
   }
 
   /** Aborted once the lease was released or refused. */
@@ -187,12 +185,12 @@ export class Lease implements Renewable {
     return this.#over.signal;
   }
 
-  /** @param fromMs when the request for the lease was sent. */
-  constructor(parts: LeaseParts, epoch: number, fromMs: MonotonicMs) {
+  /** @param from before the request for the lease was sent. */
+  constructor(parts: LeaseParts, epoch: number, from: LeaseMoment) {
     this.#parts = parts;
     this.scope = parts.scope;
     this.epoch = epoch;
-    this.#validUntilMs = fromMs + parts.leaseMs;
+    this.#validity = new LeaseValidity(parts.clock, parts.leaseMs, from);
     this.#queries = leaseQueries(parts.db);
     parts.renewals.add(this);
   }
@@ -232,7 +230,7 @@ export class Lease implements Renewable {
     const { db } = this.#parts;
     let result: { readonly value: Result } | undefined;
     this.#pending = undefined;
-    const beforeMs = this.#parts.clock.monotonic();
+    const before = leaseMoment(this.#parts.clock);
     try {
       await db.transaction().execute(async (executor) => {
         result = { value: await work(executor as unknown as Transaction<LedgerTables>) };
@@ -243,12 +241,12 @@ export class Lease implements Renewable {
       if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
     }
     this.#serial = this.#pending ?? this.#serial;
-    if (this.#pending !== undefined) this.renewedFrom(beforeMs);
+    if (this.#pending !== undefined) this.renewedFrom(before);
     return (result as { readonly value: Result }).value;
   }
 
-  renewedFrom(beforeMs: MonotonicMs): void {
-    this.#validUntilMs = Math.max(this.#validUntilMs, beforeMs + this.#parts.leaseMs);
+  renewedFrom(before: LeaseMoment): void {
+    this.#validity.renewedFrom(before);
   }
 
   /** Reads whether a transaction took place. The lock of the row waits until the server has ended that transaction. */

@@ -83,7 +83,7 @@ async function openForWriting(
   await mustBeDurable(db, location);
   await ensureTables(db, access, options);
   const holder = random.hex(16);
-  const renewals = await renewalsOf(access, { clock, holder, leaseMs });
+  const renewals = await renewalsOf(access, { clock, random, holder, leaseMs });
   let lease: Lease | undefined;
   try {
     const known = newestSchema(options.migrations ?? migrations);

@@ -1,14 +1,16 @@
 import { type Kysely, sql } from 'kysely';
-import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import type { Random } from '../../runtime/random.ts';
+import { type LeaseMoment, leaseMoment } from '../lease-validity.ts';
+import { retryWithin } from '../retry-within.ts';
 import { databaseNow, type PostgresTables } from './tables.ts';
 
 /** A lease that is renewed. */
 export interface Renewable {
   readonly scope: string;
   readonly epoch: number;
-  /** @param beforeMs when the renewal was sent. */
-  renewedFrom(beforeMs: MonotonicMs): void;
+  /** @param before the moment before the renewal was sent. */
+  renewedFrom(before: LeaseMoment): void;
   /** Another process has taken the lease. */
   lose(): void;
 }
@@ -18,14 +20,13 @@ export interface RenewalParts {
   readonly control: Kysely<PostgresTables>;
   readonly schema: string;
   readonly clock: Clock;
+  readonly random: Random;
   readonly holder: string;
   readonly leaseMs: number;
 }
 
 /** A lease is renewed this often within its length. */
 const RENEWALS = 3;
-/** Attempts within the length of a lease after one that failed, or that could not renew all. */
-const ATTEMPTS = 10;
 
 type Outcome = 'renewed' | 'busy' | 'lost';
 
@@ -63,15 +64,17 @@ export class Renewals {
   }
 
   async #run(): Promise<void> {
-    const { clock, leaseMs } = this.#parts;
+    const { clock, random, leaseMs } = this.#parts;
     let waitMs = leaseMs / RENEWALS;
+    let failures = 0;
     for (;;) {
       try {
         await clock.sleep(waitMs, this.#stop.signal);
       } catch {
         return;
       }
-      waitMs = leaseMs / ((await this.#renew()) ? RENEWALS : ATTEMPTS);
+      failures = (await this.#renew()) ? 0 : failures + 1;
+      waitMs = failures === 0 ? leaseMs / RENEWALS : retryWithin(leaseMs, failures, random);
     }
   }
 
@@ -79,7 +82,7 @@ export class Renewals {
   async #renew(): Promise<boolean> {
     if (this.#leases.size === 0) return true;
     const leases = new Map([...this.#leases].map((lease) => [lease.scope, lease]));
-    const beforeMs = this.#parts.clock.monotonic();
+    const before = leaseMoment(this.#parts.clock);
     let outcomes: ReadonlyMap<string, Outcome>;
     try {
       outcomes = await this.#send([...leases.values()]);
@@ -89,7 +92,7 @@ export class Renewals {
     for (const [scope, outcome] of outcomes) {
       const lease = leases.get(scope);
       if (lease === undefined) continue;
-      if (outcome === 'renewed') lease.renewedFrom(beforeMs);
+      if (outcome === 'renewed') lease.renewedFrom(before);
       if (outcome !== 'lost') continue;
       this.#leases.delete(lease);
       lease.lose();

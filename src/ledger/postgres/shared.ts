@@ -59,7 +59,7 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
     const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
     // The name in the holder shows who led a unit even when that process is gone.
     const holder = `${random.hex(16)} ${options.replica}`;
-    const renewals = await renewalsOf(access, { clock, holder, leaseMs });
+    const renewals = await renewalsOf(access, { clock, random, holder, leaseMs });
     return new PostgresSharedLedger({ db, access, options: { ...options, leaseMs }, reader, holder, renewals });
   } catch (error) {
     await db.destroy();

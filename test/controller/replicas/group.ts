@@ -22,24 +22,33 @@ export class GroupReplica {
   readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
   fenced = 0;
   isReachable = true;
+  /** When it sent its heartbeats, as they arrived or were lost. */
+  readonly beats: number[] = [];
+  readonly clock: Clock;
   #paused: Promise<void> | undefined;
   #resume: () => void = () => {};
+  /** Time that its monotonic clock has not counted, and since when it stands still. */
+  #suspendedMs = 0;
+  #suspendedFromMs: number | undefined;
 
   constructor(group: Group, name: string, { version = '1', work }: { version?: string; work?: Work | undefined } = {}) {
     this.name = name;
     const clock = this.#clockOf(group.clock);
+    this.clock = clock;
     const startedMs = clock.now();
+    const random = seededRandom(group.replicas.size + 1);
     this.shared = openMemoryShared(group.database, {
       clock,
-      random: seededRandom(group.replicas.size + 1),
+      random,
       actor: name,
       replica: name,
       leaseMs: group.leaseMs,
-      link: this.#link(),
+      link: this.#link(group.clock),
     });
     this.leadership = new ReplicaLeadership({
       shared: this.shared,
       clock,
+      random,
       log: silentLog,
       leaseMs: group.leaseMs,
       observer: {
@@ -66,7 +75,17 @@ export class GroupReplica {
     this.#resume = paused.resolve;
   }
 
+  /** Its machine is suspended, and the monotonic clock of that machine with it. */
+  suspend(): void {
+    this.#suspendedFromMs = this.clock.monotonic() + this.#suspendedMs;
+    this.pause();
+  }
+
   resume(): void {
+    const suspendedFromMs = this.#suspendedFromMs;
+    this.#suspendedFromMs = undefined;
+    if (suspendedFromMs !== undefined)
+      this.#suspendedMs += this.clock.monotonic() + this.#suspendedMs - suspendedFromMs;
     this.#paused = undefined;
     this.#resume();
   }
@@ -74,7 +93,7 @@ export class GroupReplica {
   #clockOf(clock: VirtualClock): Clock {
     return {
       now: () => clock.now(),
-      monotonic: () => clock.monotonic(),
+      monotonic: () => (this.#suspendedFromMs ?? clock.monotonic()) - this.#suspendedMs,
       sinceBoot: () => clock.sinceBoot(),
       sleep: async (ms, signal) => {
         await clock.sleep(ms, signal);
@@ -83,10 +102,11 @@ export class GroupReplica {
     };
   }
 
-  #link(): DatabaseLink {
+  #link(clock: VirtualClock): DatabaseLink {
     return {
-      run: async (_operation, statement) => {
+      run: async (operation, statement) => {
         await this.#paused;
+        if (operation === 'beat') this.beats.push(clock.monotonic());
         if (!this.isReachable) throw new LinkLost(false);
         return statement();
       },
@@ -120,9 +140,10 @@ export class Group {
   /** The live replica that leads each unit. @throws if two of them believe so. */
   leaders(): ReadonlyMap<LeaseUnit, string> {
     const leaders = new Map<LeaseUnit, string>();
-    for (const { name, leadership } of this.replicas.values())
+    for (const replica of this.replicas.values())
       for (const unit of this.units) {
-        if (leadership.of(unit) === undefined || !this.#isValid(leadership, unit)) continue;
+        const { name } = replica;
+        if (!this.#isValid(replica, unit)) continue;
         if (leaders.has(unit)) throw new Error(`${leaders.get(unit)} and ${name} both lead ${unit}`);
         leaders.set(unit, name);
       }
@@ -154,7 +175,8 @@ export class Group {
   }
 
   /** A lease gives its leader nothing once it has ended. */
-  #isValid(leadership: ReplicaLeadership, unit: LeaseUnit): boolean {
-    return (leadership.of(unit)?.validUntilMs() ?? 0) > this.clock.monotonic();
+  #isValid({ leadership, clock }: GroupReplica, unit: LeaseUnit): boolean {
+    const lead = leadership.of(unit);
+    return lead !== undefined && lead.validUntilMs() > clock.monotonic();
   }
 }

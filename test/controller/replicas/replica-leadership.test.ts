@@ -109,6 +109,43 @@ test('a paused replica is fenced when it continues, returns to standby and may l
   await group.until(() => group.isWhole && Math.min(...group.loads()) >= 1, 'a leads some again');
 });
 
+test('a machine that was suspended with its monotonic clock trusts no lease that another replica could have taken', async () => {
+  const group = await divided(groupOf(4), 'a', 'b');
+  const [a, b] = [...group.replicas.values()];
+  const lead = a?.leadership.of(a.led(group.units)[0] as LeaseUnit);
+  const leftMs = (): number => (lead?.validUntilMs() ?? 0) - (a?.clock.monotonic() ?? 0);
+  a?.suspend();
+  const beforeMs = leftMs();
+  await group.pass(1_000);
+  a?.resume();
+  // What it waits for has not come yet: it has renewed nothing.
+  expect(leftMs()).toBe(beforeMs - 1_000);
+  a?.suspend();
+  await group.until(() => b?.led(group.units).length === group.units.length, 'b leads everything');
+  a?.resume();
+  expect(leftMs()).toBeLessThan(0);
+  expect(() => group.leaders()).not.toThrow();
+  await group.until(() => a?.led(group.units).length === 0, 'a leads nothing');
+  await group.until(() => group.isWhole && Math.min(...group.loads()) >= 1, 'a leads some again');
+});
+
+test('a heartbeat that failed is repeated soon, and less often while the database stays away', async () => {
+  const group = await divided(groupOf(2), 'a');
+  const a = group.replicas.get('a');
+  if (a === undefined) throw new Error('it was added');
+  a.isReachable = false;
+  const sent = a.beats.length;
+  await group.until(() => a.beats.length >= sent + 8, 'heartbeats are missed');
+  const waits = a.beats.slice(sent).map((atMs, at) => atMs - (a.beats[sent + at - 1] ?? 0));
+  expect(waits[1]).toBeLessThan(LEASE_MS / 50);
+  expect(Math.max(...waits.slice(1))).toBeLessThan(LEASE_MS / 5);
+  expect(waits[7]).toBeGreaterThan(waits[1] ?? 0);
+  a.isReachable = true;
+  const next = a.beats.length;
+  expect(await group.until(() => a.beats.length > next, 'the next one arrives')).toBeLessThan(LEASE_MS / 5);
+  expect(a.lost).toEqual([]);
+});
+
 test('while the database is away, a leader stops sending before its lease ends, keeps its units and recovers', async () => {
   const group = await divided(groupOf(4), 'a');
   const a = group.replicas.get('a');

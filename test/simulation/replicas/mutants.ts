@@ -12,11 +12,19 @@ export const replicaMutants: readonly DriverMutant[] = [
   },
   {
     name: 'the local clock is trusted',
-    file: '../test/support/memory-shared.ts',
-    find: 'this.#validUntilMs = Math.max(this.#validUntilMs, fromMs + leaseMs);',
-    replace: 'this.#validUntilMs = fromMs + leaseMs + 3_600_000;',
+    file: 'ledger/lease-validity.ts',
+    find: 'return from.monotonicMs + this.#leaseMs - Math.max(0, suspendedMs);',
+    replace: 'return from.monotonicMs + this.#leaseMs + 3_600_000;',
     rightly: ['I-LEAD'],
     seed: 2,
+  },
+  {
+    name: 'the time of a suspended machine is not counted',
+    file: 'ledger/lease-validity.ts',
+    find: 'Math.max(0, suspendedMs)',
+    replace: 'Math.min(0, suspendedMs)',
+    rightly: ['I-LEAD'],
+    seed: 0,
   },
   {
     name: 'an open intent is forgotten at a takeover',

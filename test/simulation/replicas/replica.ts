@@ -41,6 +41,9 @@ export class Replica extends Daemon implements Peer {
   readonly #waiting: (() => void)[] = [];
   readonly #epochs = new Set<number>();
   #frozenUntilMs = 0;
+  /** Time that its monotonic clock has not counted, and since when it stands still: its machine is suspended. */
+  #suspendedMs = 0;
+  #suspendedFromMs: number | undefined;
   #bornMs: number;
   leadership: ReplicaLeadership | undefined;
 
@@ -58,8 +61,14 @@ export class Replica extends Daemon implements Peer {
 
   override readonly clock: Clock = {
     now: () => this.wallMs(),
-    monotonic: () => (this.#world.timeline.nowMs - this.#bornMs) * this.#rate,
-    sinceBoot: () => ({ boot: `boot of ${this.name}`, uptimeMs: Math.floor(this.#world.timeline.nowMs) }),
+    monotonic: () =>
+      ((this.#suspendedFromMs ?? this.#world.timeline.nowMs) - this.#bornMs - this.#suspendedMs) * this.#rate,
+    // In hundredths of a second, as Linux has it.
+    sinceBoot: () => ({
+      boot: `boot of ${this.name}`,
+      uptimeMs: Math.floor((this.#world.timeline.nowMs * this.#rate) / 10) * 10,
+      errorMs: 10,
+    }),
     sleep: (ms, signal) => this.#sleepFor(ms, signal),
   };
 
@@ -79,12 +88,13 @@ export class Replica extends Daemon implements Peer {
     });
   }
 
-  /** It does nothing until then: what it waits for comes when it goes on. */
+  /** It does nothing until then: what it waits for comes when it goes on. Its monotonic clock may not count that time. */
   freeze(ms: number): void {
     const { timeline } = this.#world;
     const untilMs = timeline.nowMs + ms;
     if (untilMs <= this.#frozenUntilMs) return;
     this.#frozenUntilMs = untilMs;
+    if (this.#link.happens(0.5)) this.#suspendedFromMs ??= timeline.nowMs;
     timeline.after(ms, () => this.#thaw());
   }
 
@@ -94,6 +104,8 @@ export class Replica extends Daemon implements Peer {
 
   #thaw(): void {
     if (this.isFrozen) return;
+    if (this.#suspendedFromMs !== undefined) this.#suspendedMs += this.#world.timeline.nowMs - this.#suspendedFromMs;
+    this.#suspendedFromMs = undefined;
     for (const run of this.#waiting.splice(0)) this.#world.timeline.after(this.#link.int(3), () => this.deliver(run));
   }
 
@@ -158,6 +170,7 @@ export class Replica extends Daemon implements Peer {
     const leadership = new ReplicaLeadership({
       shared,
       clock,
+      random: this.#link,
       log: this.log(),
       observer: this.observer,
       leaseMs: LEASE_MS,
