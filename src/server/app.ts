@@ -9,6 +9,7 @@ import { after } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Caller } from './caller.ts';
 import { addDashboard, type Dashboard, isForDashboard, sendPage } from './dashboard.ts';
+import { policyHeaders } from './headers.ts';
 import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
 import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
@@ -87,7 +88,7 @@ export function createApp(options: AppOptions): FastifyInstance {
   });
   const logRefusal = createRefusalLog(options);
   app.addHook('onRequest', async (request, reply) => {
-    for (const [name, value] of Object.entries(headersOfAll(options))) reply.header(name, value);
+    for (const [name, value] of Object.entries(policyHeaders(options))) reply.header(name, value);
     await admit(request, options, logRefusal);
     const { caller } = request;
     if (request.routeOptions.config.route?.isPlan === true && caller !== undefined)
@@ -129,7 +130,7 @@ function serverOptions(options: AppOptions): FastifyServerOptions {
     onConstructorPoisoning: 'error',
     routerOptions: { maxParamLength: 256, caseSensitive: true },
     frameworkErrors: (_error: unknown, _request: unknown, reply: FastifyReply) => {
-      void reply.headers(headersOfAll(options)).code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
+      void reply.headers(policyHeaders(options)).code(400).type(PROBLEM_TYPE).send(JSON.stringify(refusals.badAddress));
     },
     clientErrorHandler: refusals.clientError,
     ...(tls === undefined ? { http } : { https: { ...http, ...tls, minVersion: 'TLSv1.2' } }),
@@ -326,7 +327,7 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
       return send(reply.status, reply.contentType, reply.bytes);
     case 'stream': {
       to.hijack();
-      await reply.open(to.raw, headersOfAll(options)).catch((error: unknown) => {
+      await reply.open(to.raw, policyHeaders(options)).catch((error: unknown) => {
         options.log.error('server: an event stream failed', { reason: String(error) });
         to.raw.destroy();
       });
@@ -337,19 +338,6 @@ async function sendReply(reply: Reply, to: FastifyReply, run: RunPiece, options:
 
 function isProblem(body: unknown): body is ProblemDetails {
   return typeof body === 'object' && body !== null && 'remedy' in body;
-}
-
-function headersOfAll({ tls }: AppOptions): Readonly<Record<string, string>> {
-  return {
-    'cache-control': 'no-store',
-    'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
-    'cross-origin-opener-policy': 'same-origin',
-    'cross-origin-resource-policy': 'same-origin',
-    'referrer-policy': 'no-referrer',
-    'x-content-type-options': 'nosniff',
-    'x-frame-options': 'DENY',
-    ...(tls === undefined ? {} : { 'strict-transport-security': 'max-age=31536000' }),
-  };
 }
 
 /** Refusals that another token would change. */

@@ -1,10 +1,9 @@
-import type { AddressInfo } from 'node:net';
 import type { Server as TlsServer } from 'node:tls';
 import type { FastifyInstance } from 'fastify';
 import type { ControllerApi } from '../controller/api.ts';
 import type { Replicas } from '../controller/replicas/group.ts';
 import type { ServerSettings } from '../configuration/settings/server-spec.ts';
-import { invalidInput, PortolanError } from '../model/errors.ts';
+import { invalidInput } from '../model/errors.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Random } from '../runtime/random.ts';
@@ -15,6 +14,7 @@ import { type Dashboard, loadDashboard } from './dashboard.ts';
 import { watchHealth } from './health.ts';
 import { isLoopback, parseListen } from './hosts.ts';
 import { defaultLimits, type ServerLimits } from './limits.ts';
+import { cannotListen, urlOf } from './listening.ts';
 import * as refusals from './refusals.ts';
 import { createPace, type Pace } from './pace.ts';
 import { createPlanGate } from './plan-gate.ts';
@@ -93,7 +93,7 @@ export async function startServer(options: ServerOptions): Promise<RunningServer
   });
   const connections = limitConnections(app.server, limits, settings);
   await listen(app, address, settings, stop);
-  const url = urlOf(app, address, settings);
+  const url = urlOf(app.server, settings);
   log.info('server: listening', { url, tokens: settings.tokens.length });
   let closing: Promise<void> | undefined;
   return {
@@ -180,14 +180,7 @@ async function listen(
   } catch (error) {
     stop.abort(new Error('the server did not start'));
     await app.close();
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new PortolanError({
-      code: 'server/cannot-listen',
-      disposition: 'give-up',
-      message: `The server cannot listen on ${settings.listen} (${code ?? message}).`,
-      remedy: 'Free the address, or choose another one in spec.server.listen of Settings; port 0 selects a free port.',
-      cause: error,
-    });
+    throw cannotListen(settings, error);
   }
 }
 
@@ -231,12 +224,6 @@ function checkExposure({ host }: Address, { listen, tls, tokens, oidc }: ServerS
       listen,
     });
   }
-}
-
-function urlOf(app: FastifyInstance, { host }: Address, { tls }: ServerSettings): string {
-  const { port } = app.server.address() as AddressInfo;
-  const name = host === '0.0.0.0' ? '127.0.0.1' : host === '::' ? '[::1]' : host.includes(':') ? `[${host}]` : host;
-  return `${tls === undefined ? 'http' : 'https'}://${name}:${port}`;
 }
 
 /** Closes the server. Closes idle sockets as well, and after `limits.closeMs` all sockets, because they would delay the end. */

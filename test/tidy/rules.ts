@@ -158,6 +158,7 @@ export const ALLOWED: Readonly<Record<string, Allowance>> = {
   'src/sandbox/durable.ts': { uses: ['files'], reason: 'keeps the state of a sandbox in a folder' },
   'src/sandbox/server.ts': { uses: ['network'], reason: 'the sandbox is a server' },
   'src/server/app.ts': { uses: ['network'], reason: 'the HTTP API is a server' },
+  'src/server/waiting.ts': { uses: ['network'], reason: 'the server of a controller that waits for its database' },
   'src/configuration/settings/server-spec.ts': {
     uses: ['network'],
     reason: 'tells addresses from names; opens nothing',

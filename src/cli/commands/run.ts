@@ -24,8 +24,9 @@ import {
 } from '../session/daemon-configuration.ts';
 import { EXIT, type ExitCode, reportError } from '../session/exit-codes.ts';
 import { createLog } from '../session/logging.ts';
-import { DEFAULT_LEDGER_FILE, openLedger } from '../session/open-ledger.ts';
+import { DEFAULT_LEDGER_FILE } from '../session/open-ledger.ts';
 import type { Replica } from '../session/replica.ts';
+import { openRunLedger } from '../session/run-ledger.ts';
 import { type Observation, openObservation, openSurfaces, type Surfaces } from '../session/surfaces.ts';
 import {
   addLogOptions,
@@ -99,10 +100,12 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     // A mistyped path creates no ledger.
     if (!isPostgres(options.ledger) && !fileExists(options.ledger ?? DEFAULT_LEDGER_FILE)) await requirePaths();
     const actor = `portolan run by ${surroundings.who}`;
-    const holder = `${actor}${addressOf(withListen(configuration.settings, options))}`;
-    const { leaseMs } = configuration.settings.controller;
-    const opening = { ledger: options.ledger, actor: holder, leaseMs, name: options.replicaName };
-    const { ledger, replica, close } = await openRunLedger(opening, surroundings);
+    const settings = withListen(configuration.settings, options);
+    const holder = `${actor}${addressOf(settings)}`;
+    const opening = { ledger: options.ledger, actor: holder, name: options.replicaName, settings, log };
+    const opened = await openRunLedger(opening, surroundings);
+    if (opened === undefined) return EXIT.ok;
+    const { ledger, replica, close } = opened;
     try {
       if ((await ledger.lastSnapshot(options.source)) === undefined) await requirePaths();
       return await runDaemon({ options, surroundings, log, ledger, actor, replica });
@@ -115,34 +118,6 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
 function replicaName(text: string): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,127}$/.test(text)) return text;
   throw new InvalidArgumentError('Expected letters, digits, dots, hyphens and underscores, such as portolan-0.');
-}
-
-interface RunLedgerOptions {
-  readonly ledger: string | undefined;
-  readonly actor: string;
-  readonly leaseMs: number;
-  readonly name: string | undefined;
-}
-
-interface RunLedger {
-  /** Reads all records. Without a replica, it is also written. */
-  readonly ledger: Ledger;
-  /** undefined: this process alone has the ledger. */
-  readonly replica: Replica | undefined;
-  close(): Promise<void>;
-}
-
-/** Opens a ledger in a file for this process alone, or a ledger in a database together with other controllers. */
-async function openRunLedger(options: RunLedgerOptions, surroundings: Surroundings): Promise<RunLedger> {
-  const { ledger: address, actor, leaseMs, name } = options;
-  if (isPostgres(address)) {
-    const { openReplica } = await import('../session/replica.ts');
-    const replica = await openReplica({ ledger: address, name, actor, leaseMs }, surroundings);
-    const { shared } = replica.replicas;
-    return { ledger: shared.reader, replica, close: () => shared.close() };
-  }
-  const { ledger } = await openLedger({ ledger: address, actor, readOnly: false }, surroundings);
-  return { ledger, replica: undefined, close: () => ledger.close() };
 }
 
 function listenArgument(text: string): string {

@@ -210,7 +210,7 @@ class World {
 
   async #open(): Promise<readonly string[]> {
     const found = this.#estate.platforms.flatMap((platform) => differences(platform));
-    // A process ends if it cannot reach the database as it starts.
+    // It may wait for the database.
     for (const { name, url } of this.#replicas) if (url === undefined) found.push(`${name} is starting`);
     try {
       const leases = await this.#leases.read();

@@ -1,0 +1,95 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { runProcess, startProgram } from '../cli/running.ts';
+import { freePort } from '../support/free-port.ts';
+import { postgresUrl, PostgresServer } from '../support/postgres.ts';
+import { ENV, type Place, placed, until } from './place.ts';
+
+/** A controller that starts before its database does. */
+
+async function started(place: Place, ledger: string) {
+  const port = await freePort();
+  const args = ['--config', place.config, '-f', place.checkout, '--ledger', ledger, '--listen', `127.0.0.1:${port}`];
+  const run = startProgram(['run', ...args, '--log-format', 'json'], { env: ENV });
+  onTestFinished(() => void run.child.kill('SIGKILL'));
+  const said = (): string => run.outputSoFar().err;
+  const url = `http://127.0.0.1:${port}`;
+  await until(() => said().includes(`${url}/readyz answers 503`), said);
+  return { ...run, url, said };
+}
+
+test('a controller that starts before its database is alive and not ready, says why, and begins when the database does', async () => {
+  const server = await PostgresServer.create();
+  onTestFinished(() => server.remove());
+  const place = await placed();
+  await server.stop();
+  const { url, said, child, ended } = await started(place, postgresUrl(server.port, 'late'));
+  const lines = said()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.filter(({ code }) => code === 'ledger/unreachable')).toEqual([
+    expect.objectContaining({
+      level: 'error',
+      msg: expect.stringContaining('cannot be reached'),
+      remedy: expect.stringContaining('Check that PostgreSQL runs'),
+    }),
+  ]);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const ready = await fetch(`${url}/readyz`);
+  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reasons: ['the ledger does not answer'] }]);
+  const status = await fetch(`${url}/api/v1/status`);
+  expect([status.status, status.headers.get('retry-after'), await status.json()]).toEqual([
+    503,
+    '5',
+    expect.objectContaining({ code: 'ledger/unreachable', remedy: expect.any(String) }),
+  ]);
+  expect(place.sandbox.requests()).toEqual([]);
+
+  await server.start();
+  await until(() => place.domains().length === 2 && place.port().alias === 'WEB', said);
+  await until(async () => (await fetch(`${url}/readyz`)).status === 200, said);
+  expect(said()).toContain('the database answers, after');
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+});
+
+test('one that waits ends at once when it is asked to', async () => {
+  const place = await placed();
+  const { child, ended, said } = await started(place, postgresUrl(await freePort(), 'nowhere'));
+  child.kill('SIGTERM');
+  expect((await ended).code, said()).toBe(0);
+  expect(said()).toContain('before the database answered');
+});
+
+test('what only a person can correct ends a controller at once, with the remedy', async () => {
+  const server = await PostgresServer.create({ access: ['host all ann 127.0.0.1/32 scram-sha-256'] });
+  onTestFinished(() => server.remove());
+  await server.query("CREATE ROLE ann LOGIN PASSWORD 'right'; GRANT CREATE ON DATABASE portolan TO ann");
+  await server.query('CREATE ROLE hasty LOGIN; ALTER ROLE hasty SET synchronous_commit = off');
+  await server.query('CREATE ROLE poor LOGIN');
+  const place = await placed();
+  const url = (user: string, schema = 'portolan'): string => postgresUrl(server.port, schema, user);
+  const first = await runProcess(['ledger', 'migrate', '--ledger', url('administrator', 'newer')], { env: ENV });
+  expect(first.code, first.err).toBe(0);
+  await server.query("UPDATE newer.meta SET v = '99' WHERE k = 'schema'");
+  const cases = [
+    ['a wrong password', url('ann'), 'ledger/refused', 'passwordFile'],
+    ['a server without TLS', `${url('administrator')}&sslmode=verify-full`, 'ledger/refused', 'sslmode=disable'],
+    [
+      'a missing database',
+      url('administrator').replace('/portolan?', '/absent?'),
+      'ledger/refused',
+      'Create the database',
+    ],
+    ['a missing privilege', url('poor'), 'ledger/refused', 'grants.sql'],
+    ['commits that can be lost', url('hasty'), 'ledger/not-durable', 'synchronous_commit'],
+    ['a newer schema', url('administrator', 'newer'), 'ledger/newer', 'version of Portolan'],
+  ] as const;
+  for (const [what, ledger, code, remedy] of cases) {
+    const args = ['--config', place.config, '-f', place.checkout, '--ledger', ledger];
+    const run = await runProcess(['run', ...args], { env: { ...ENV, PGPASSWORD: 'wrong' } });
+    expect([run.code, run.err], what).toEqual([3, expect.stringContaining(`[${code}]`)]);
+    expect(run.err, what).toContain(remedy);
+    expect(run.err, what).not.toContain('Waiting for it');
+  }
+});
