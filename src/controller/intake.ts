@@ -17,6 +17,7 @@ import {
   nothingAllowed,
 } from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
+import { CheckoutAge } from './replicas/checkout-age.ts';
 import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
 import { sourceUnit } from './replicas/leadership.ts';
 import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
@@ -45,13 +46,16 @@ export class Intake {
   #saving: Promise<void> = Promise.resolve();
   /** The accepted revision that all replicas follow; undefined without others. */
   readonly #followed: FollowedSource | undefined;
+  readonly #age: CheckoutAge | undefined;
   /** Readings of the source from before are older than what another leader may have accepted. */
   #confirmedFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
 
   constructor(core: CoreBase) {
     this.#core = core;
     this.#allow = core.options.allow;
-    if (core.leadership.isShared) this.#followed = new FollowedSource(core);
+    if (!core.leadership.isShared) return;
+    this.#followed = new FollowedSource(core);
+    this.#age = new CheckoutAge(core);
   }
 
   get accepted(): AcceptedSource | undefined {
@@ -93,7 +97,10 @@ export class Intake {
    * @returns the accepted source if it may have changed.
    */
   async take(state: SourceState): Promise<AcceptedReading | undefined> {
-    if (state.type === 'read') this.#last = state;
+    if (state.type === 'read') {
+      this.#last = state;
+      this.#age?.note(state.reading);
+    }
     if (!this.#leads()) return undefined;
     if (state.type === 'failed') {
       await this.#reportFailed(state.error);
@@ -103,12 +110,6 @@ export class Intake {
     const { reading } = state;
     if (state.askedMs < this.#confirmedFromMs) return undefined;
     this.#failure = null;
-    const { revision, observedMs } = reading;
-    if (revision !== this.#standing.observedRevision) {
-      const message = `${this.#core.options.feed.location}: found ${revision}`;
-      this.#core.events.publish(draftEvent('source.observed', message, { revision }));
-    }
-    this.#note({ observedRevision: revision, observedMs });
     return this.#consider(reading);
   }
 
@@ -155,15 +156,26 @@ export class Intake {
 
   async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
     try {
-      return await this.#decide(reading);
+      const fault = this.#allow.rewind ? undefined : await this.#age?.fault(reading);
+      if (fault === undefined) return await this.#decide(reading);
+      await this.#reportFailed(fault);
+      return undefined;
     } finally {
       await this.#followed?.share(this.#standing);
     }
   }
 
+  #observe({ revision, observedMs }: SourceReading): void {
+    const { options, events } = this.#core;
+    if (revision !== this.#standing.observedRevision)
+      events.publish(draftEvent('source.observed', `${options.feed.location}: found ${revision}`, { revision }));
+    this.#note({ observedRevision: revision, observedMs });
+  }
+
   async #decide(reading: SourceReading): Promise<AcceptedReading | undefined> {
     const { clock } = this.#core.options;
     const { commits } = this.#core;
+    this.#observe(reading);
     await commits.restore();
     commits.observe(reading);
     const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);

@@ -1,7 +1,7 @@
 import type { PortolanError } from '../model/errors.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Contents } from './contents.ts';
-import type { Descent } from './revision.ts';
+import type { Age, Descent } from './revision.ts';
 
 /** The facts of a commit that people know it by. */
 export interface CommitFacts {
@@ -34,6 +34,11 @@ export interface SourceReading {
   readonly observedMs: EpochMs;
   /** Returns the relation of this commit to another; `unknown` for plain files, and when the history is too short. */
   descentFrom(ancestor: string): Promise<Descent>;
+  /**
+   * Returns whether this commit is older than one that another process has read. Only a checkout of this machine can be:
+   * Portolan does not update it.
+   */
+  olderThan?(commit: string): Promise<Age>;
 }
 
 export type SourceState =

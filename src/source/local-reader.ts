@@ -125,6 +125,7 @@ const ATTEMPTS_MAX = 10;
 
 /** A checkout, a worktree or a bare repository of this machine. */
 class CheckoutReader extends RepositoryReader {
+  protected override readonly isCheckout = true;
   readonly location: string;
   readonly #options: CheckoutOptions;
   #plan: WatchPlan | undefined;

@@ -6,7 +6,7 @@ import type { FoundCommit, SourceReading } from './feed.ts';
 import { Git, type GitSurroundings } from './git.ts';
 import type { SourceReader } from './level-feed.ts';
 import { ObjectReader, parseCommit } from './objects.ts';
-import { type Descent, descentFrom, resolveRevision, revisionName } from './revision.ts';
+import { ageOf, type Descent, descentFrom, resolveRevision, revisionName } from './revision.ts';
 import { requireSignature } from './signatures.ts';
 import type { WatchPlan } from './watch-plan.ts';
 
@@ -100,6 +100,9 @@ export abstract class RepositoryReader implements SourceReader {
     await open?.objects.close();
   }
 
+  /** Whether Portolan does not update the repository. */
+  protected readonly isCheckout: boolean = false;
+
   /** Returns the relation of two commits. A remote reader may fetch more history first. */
   protected descent(git: Git, commit: string, ancestor: string): Promise<Descent> {
     return descentFrom(git, commit, ancestor);
@@ -127,6 +130,7 @@ export abstract class RepositoryReader implements SourceReader {
       contents: found.contents,
       observedMs: this.#options.clock.now(),
       descentFrom: (ancestor) => this.#descent(git, id, found.parents, ancestor),
+      ...(this.isCheckout ? { olderThan: (commit) => ageOf(this.#open?.view.git ?? git, id, commit) } : {}),
     };
     this.#last = { key, reading };
     return reading;

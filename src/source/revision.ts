@@ -82,3 +82,20 @@ export async function descentFrom(git: Git, commit: string, ancestor: string): P
   // A full clone has all ancestors of its commits, so a missing one (exit code 128) is not an ancestor.
   return shallow.stdout.trim() === 'false' ? 'does-not-descend' : 'unknown';
 }
+
+/** The age of a checkout's commit, compared with another commit: `unknown` when the local history is too short. */
+export type Age = 'older' | 'not-older' | 'unknown';
+
+/**
+ * Returns whether the commit of a checkout is older than one that was read elsewhere. A full clone that lacks that commit counts as
+ * older: it was not updated since, or the history was rewritten, which only a person can know.
+ */
+export async function ageOf(git: Git, commit: string, other: string): Promise<Age> {
+  if (commit === other) return 'not-older';
+  if (!COMMIT_ID.test(other)) return 'unknown';
+  const { exitCode } = await git.run(['merge-base', '--is-ancestor', '--end-of-options', commit, other]);
+  if (exitCode === 0) return 'older';
+  const shallow = await git.run(['rev-parse', '--is-shallow-repository']);
+  if (shallow.stdout.trim() !== 'false') return 'unknown';
+  return exitCode === 1 ? 'not-older' : 'older';
+}

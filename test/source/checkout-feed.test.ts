@@ -22,6 +22,9 @@ test('a checkout is told at once and after each commit, and not for what is not 
     Number(git(root, 'log', '-1', '--format=%ct', second)) * 1000,
   ]);
   expect(told).toHaveLength(2);
+  expect(
+    await Promise.all(told.map(async (state) => state.type === 'read' && (await state.reading.olderThan?.(second)))),
+  ).toEqual(['older', 'not-older']);
   expect(contentsRead(told)).toBe(3);
 });
 

@@ -13,6 +13,7 @@ test('a remote repository is fetched, and again when something was pushed', asyn
   expect(feed.location).toBe(`file://${bare} at main`);
   const [state] = told;
   expect(state?.type === 'read' && contentsOf(state.reading).files.map(({ path }) => path)).toEqual(['m/a.yaml']);
+  expect(state?.type === 'read' && state.reading.olderThan, 'it is the source itself').toBeUndefined();
   const second = push({ 'm/a.yaml': 'two' });
   feed.poke();
   expect(await next()).toBe(`read main@sha1:${second} a.yaml=two`);

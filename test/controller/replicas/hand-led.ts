@@ -96,6 +96,8 @@ export class Replica {
   readonly shared: SharedLedger;
   readonly controller: Controller;
   isDatabaseAway = false;
+  /** It reads a checkout of its own, which somebody else updates. */
+  hasCheckout = false;
   loads = 0;
   readonly workbench: LocalWorkbench;
 
@@ -212,6 +214,9 @@ export class Group {
         contents: await workbench.files(Object.entries(files).map(([path, content]) => ({ path, content }))),
         observedMs: clock.now(),
         descentFrom: async (ancestor) => (ancestor <= id ? 'descends' : 'does-not-descend'),
+        ...(replica.hasCheckout
+          ? { olderThan: async (commit: string) => (id < commit ? ('older' as const) : ('not-older' as const)) }
+          : {}),
       };
       const load = reading.contents.load.bind(reading.contents);
       Object.assign(reading.contents, {

@@ -95,6 +95,47 @@ test('a new leader whose git is older reads it first, and never goes back', asyn
   expect(one.eventsOf('source.accepted').map(({ severity }) => severity)).toEqual(['info', 'info', 'info']);
 });
 
+test('a new leader whose checkout is older waits for its update, and takes it for no rewound branch', async () => {
+  const { group, one, two } = await opened('{ controller: { pruneAfter: 1m } }');
+  two.hasCheckout = true;
+  const old = both('www.example.com');
+  const first = await group.commit(old);
+  await inSync(group, one, two);
+  const second = await group.commit(both('www.example.com', 'new.example.com'), [one]);
+  await group.until(() => two.accepted() === second && group.domains('west').length === 2, 'both leaders apply it');
+  await one.leadership.release('source:default');
+  await two.leadership.take('source:default');
+  await group.until(() => two.controller.api.status().source.error !== null, 'it reports that it waits');
+  await group.pass(30 * 60_000);
+  const { source } = one.controller.api.status();
+  expect(source).toMatchObject({
+    acceptedRevision: second,
+    observedRevision: second,
+    error: { code: 'source/behind', remedy: expect.stringContaining('git pull') },
+  });
+  expect(source.error?.message).toContain(`Still running ${second}`);
+  expect([group.domains('east').length, group.domains('west').length]).toEqual([2, 2]);
+  expect([one.ready(EAST), two.ready(WEST)]).toEqual(['True InSync', 'True InSync']);
+  expect(two.controller.api.commits().map(({ revision }) => revision)).toEqual([second, first]);
+  const problems = two.events.filter(({ severity }) => severity !== 'info');
+  expect(problems.map(({ type }) => type)).toEqual(['source.failed']);
+  // Drift is corrected all the same.
+  group.platforms.west.rules.delete([...group.platforms.west.rules.all()].find(({ type }) => type === 1)?.id ?? '');
+  await two.controller.api.sync([WEST], 'a test');
+  await group.until(() => group.domains('west').length === 2, 'the rule is there again');
+  await group.tell(2, both('www.example.com', 'new.example.com'), [two]);
+  await group.until(() => two.controller.api.status().source.error === null, 'it goes on once it is updated');
+  await group.until(() => two.eventsOf('source.recovered').length === 1, 'it reports that');
+  const third = await group.commit(both('third.example.com', 'www.example.com', 'new.example.com'), [two]);
+  await group.until(() => one.accepted() === third && group.domains('east').length === 3, 'the next commit is applied');
+  // What it has read itself is no matter of updates: going back from that is a rewound branch.
+  await group.tell(2, both('www.example.com', 'new.example.com'), [two]);
+  await group.until(() => two.ready(WEST) === 'False ApprovalNeeded', 'the removal waits for an approval');
+  const isRewound = (): boolean =>
+    JSON.stringify(two.eventsOf('source.accepted').at(-1)).includes('guard/not-descendant');
+  await group.until(isRewound, 'it reports a rewound branch');
+});
+
 test('a branch that is rewound keeps its removals for a person, on each platform and over a takeover', async () => {
   const { group, one, two } = await opened('{ controller: { pruneAfter: 1m } }');
   const first = both('www.example.com');
@@ -145,6 +186,7 @@ test('a replica with another configuration writes nothing by it, and says why', 
   expect(group.domains('west')).toEqual(['www.example.com']);
   const third = await group.commit(filesOf('new.example.com'));
   await group.until(() => one.accepted() === third, 'it is accepted');
+  await group.until(() => two.controller.api.status().source.error !== null, 'the other replica learns of it');
   group.platforms.west.rules.delete([...group.platforms.west.rules.all()].find(({ type }) => type === 1)?.id ?? '');
   group.requests.length = 0;
   for (let turn = 0; turn < 20; turn += 1) await two.controller.api.sync([WEST], 'a test');
