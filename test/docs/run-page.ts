@@ -22,46 +22,59 @@ interface Unrun {
   readonly reason: string;
 }
 
-const FENCE = /(?:^<!-- not run: (.+?) -->\n)?^```(sh|text)\n([^]*?)^```$/gm;
+interface Blocks {
+  readonly steps: readonly Step[];
+  /** Blocks for another situation than the rest of the page, with the comment `<!-- otherwise: SITUATION -->`. */
+  readonly others: readonly Step[];
+  /** Blocks with the comment `<!-- not run: REASON -->`. */
+  readonly unrun: readonly Unrun[];
+}
 
-/** Returns the blocks of a page: those to run, and those that a comment before them excludes. */
-export function blocksOf(text: string): { readonly steps: readonly Step[]; readonly unrun: readonly Unrun[] } {
+const FENCE = /(?:^<!-- (not run|otherwise): (.+?) -->\n)?^```(sh|text)\n([^]*?)^```$/gm;
+
+/** Returns the blocks of a page: those to run, those for another situation, and those that a comment before them excludes. */
+export function blocksOf(text: string): Blocks {
   const steps: { commands: string; expected: string[] }[] = [];
+  const others: typeof steps = [];
   const unrun: Unrun[] = [];
-  let isUnrun = false;
-  for (const [, reason, language, block = ''] of text.matchAll(FENCE)) {
+  let current: (typeof steps)[number] | undefined;
+  for (const [, mark, reason = '', language, block = ''] of text.matchAll(FENCE)) {
     if (language === 'sh') {
-      isUnrun = reason !== undefined;
-      if (isUnrun) unrun.push({ commands: block, reason: reason ?? '' });
-      else steps.push({ commands: block, expected: [] });
-    } else if (!isUnrun && reason === undefined) {
-      steps.at(-1)?.expected.push(...block.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '…'));
+      current = mark === 'not run' ? undefined : { commands: block, expected: [] };
+      if (current === undefined) unrun.push({ commands: block, reason });
+      else (mark === 'otherwise' ? others : steps).push(current);
+    } else if (mark === undefined) {
+      current?.expected.push(...block.split('\n').filter((line) => line.trim() !== '' && line.trim() !== '…'));
     }
   }
-  return { steps, unrun };
+  return { steps, others, unrun };
 }
 
-/** Commands that a test runs around those of a page, in the same shell. */
-interface Scene {
-  /** Creates the situation that the page describes. */
-  readonly before?: string;
-  /** Fails if the page did not lead where it says. */
-  readonly after?: string;
+/**
+ * Returns the script of a page: its blocks and the scene around them, `scenes/NAME.sh`. There, a line `# --- page` stands for the
+ * blocks of the page, and each line `# --- otherwise` for the next block of another situation. Without the first, they come last.
+ */
+function scriptOf(page: string, { steps, others }: Blocks): string {
+  const name = page.replace(/^docs\//, '').replaceAll('/', '-');
+  const file = join(root, 'test/docs/scenes', name.replace(/\.md$/, '.sh'));
+  const scene = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const parts = scene.split(/^(?=# --- )/m);
+  if (!parts.some((part) => part.startsWith('# --- page'))) parts.push('# --- page');
+  const open = [...others.entries()];
+  const stepped = parts.flatMap((part) => {
+    if (part.startsWith('# --- page'))
+      return [...steps.map((step, at) => marked(String(at), step)), 'echo "step -"', part];
+    if (!part.startsWith('# --- otherwise')) return [part];
+    const [at, step] = open.shift() ?? [];
+    if (step === undefined) throw new Error(`${file} has more situations than ${page}`);
+    return [marked(`other-${at}`, step), 'echo "step -"', part];
+  });
+  if (open.length > 0) throw new Error(`${file} lacks the situation of ${open.length} blocks of ${page}`);
+  return [readFileSync(join(root, 'test/docs/scenes/prelude.sh'), 'utf8'), ...stepped].join('\n');
 }
 
-/** Returns the scene of a page from `scenes/NAME.sh`: the part before a line `# --- page`, and the part behind it. */
-export function sceneOf(page: string): Scene {
-  const file = join(
-    root,
-    'test/docs/scenes',
-    `${page
-      .replace(/^docs\//, '')
-      .replaceAll('/', '-')
-      .replace(/\.md$/, '')}.sh`,
-  );
-  if (!existsSync(file)) return {};
-  const [before = '', after = ''] = readFileSync(file, 'utf8').split(/^# --- page.*$/m);
-  return { before, after };
+function marked(name: string, { commands }: Step): string {
+  return `echo "step ${name}"\n${withExitCodes(commands)}`;
 }
 
 /**
@@ -69,39 +82,43 @@ export function sceneOf(page: string): Scene {
  * @throws Error when a command fails, or when the output lacks a line that the page shows.
  */
 export async function runPage(page: string): Promise<void> {
-  const { steps } = blocksOf(textOf(page));
-  if (steps.length === 0) throw new Error(`${page} has no commands to run`);
-  const { before = '', after = '' } = sceneOf(page);
+  const blocks = blocksOf(textOf(page));
+  if (blocks.steps.length === 0) throw new Error(`${page} has no commands to run`);
+  const script = scriptOf(page, blocks);
   const folder = mkdtempSync(join(tmpdir(), 'portolan-page-'));
   try {
-    const output = await inFolder(folder, (isFree) =>
-      isFree(
-        [
-          readFileSync(join(root, 'test/docs/scenes/prelude.sh'), 'utf8'),
-          before,
-          ...steps.map(({ commands }, at) => `echo "step ${at}"\n${commands}`),
-          'echo "step after"',
-          after,
-        ].join('\n'),
-      ),
+    const output = await inFolder(folder, (adapt) => adapt(script));
+    const shown = new Map(
+      output.split(/^(?=step \S+$)/m).map((part) => {
+        const [first = '', ...rest] = part.split('\n');
+        return [first, rest.join('\n')];
+      }),
     );
-    check(page, steps, output);
+    for (const [at, step] of blocks.steps.entries()) check(page, step, shown.get(`step ${at}`) ?? '');
+    for (const [at, step] of blocks.others.entries()) check(page, step, shown.get(`step other-${at}`) ?? '');
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function check(page: string, steps: readonly Step[], output: string): void {
-  const parts = output.split(/^step (?:\d+|after)\n/m).slice(1);
-  for (const [at, { expected }] of steps.entries()) {
-    const shown = parts[at] ?? '';
-    let from = 0;
-    for (const line of expected) {
-      const found = shown.indexOf(line.trim(), from);
-      if (found === -1) throw new Error(`${page}, block ${at + 1} does not show: ${line}\n\nIt shows:\n${shown}`);
-      from = found + line.trim().length;
-    }
+/** Returns the commands with each line `COMMAND # … exit code N` as a check of that code. */
+export function withExitCodes(commands: string): string {
+  return commands.replaceAll(/^(.*\S) +# .*\bexit code (\d+)\b.*$/gm, 'ends_with $2 $1');
+}
+
+function check(page: string, { commands, expected }: Step, shown: string): void {
+  let from = 0;
+  for (const line of expected) {
+    const found = patternOf(line).exec(shown.slice(from));
+    if (found === null) throw new Error(`${page} does not show: ${line}\nafter:\n${commands}\nIt shows:\n${shown}`);
+    from += found.index + found[0].length;
   }
+}
+
+/** Returns the pattern of a line of a page: an ellipsis is any text, and columns may be wider. */
+export function patternOf(line: string): RegExp {
+  const parts = line.trim().split('…');
+  return new RegExp(parts.map((part) => RegExp.escape(part).replaceAll(/(?:\\x20| )+/g, ' +')).join('[^\\n]*'));
 }
 
 async function inFolder(folder: string, scriptOf: (adapt: (text: string) => string) => string): Promise<string> {
