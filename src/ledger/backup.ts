@@ -1,9 +1,9 @@
 import { markRestored } from './confirmation.ts';
-import { corrupt, explained, missing, newer } from './errors.ts';
+import { corrupt, missing, newer } from './errors.ts';
 import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { fileSteps, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
 import { readSerialMark, serialPath } from './serial-file.ts';
-import { copyInto, inDatabase, sqliteFault } from './open-database.ts';
+import { copyInto, explainedFile, inDatabase } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
 import { verifySqliteLedger } from './verify.ts';
 
@@ -147,6 +147,6 @@ function explaining<Result>(path: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
-    throw explained(sqliteFault(error), path, error);
+    throw explainedFile(path, error);
   }
 }

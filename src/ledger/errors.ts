@@ -132,8 +132,7 @@ export function full(location: string, cause: unknown): PortolanError {
     code: 'ledger/full',
     disposition: 'retry',
     message: `The disk of the ledger ${location} is full. Nothing was recorded, so nothing more is sent to the platform.`,
-    remedy:
-      'Free space, or run `portolan ledger compact`. Reading still works, and writing does again once there is space.',
+    remedy: 'Free space on this disk. Then writing works again, and `portolan ledger compact` removes old history.',
     cause,
   });
 }

@@ -1,10 +1,10 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { explained, missing } from './errors.ts';
+import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { mustBeLedger, type Standing } from './migrations.ts';
 import { historyOf, intentOf, type LedgerTables, objectOf, snapshotOf } from './schema.ts';
 import type { ContentTable, LedgerContents } from './contents.ts';
-import { openDatabase, sqliteFault } from './open-database.ts';
+import { explainedFile, openDatabase } from './open-database.ts';
 
 /**
  * The whole ledger as of one moment, as lines of JSON without their line ends: one with `type: "ledger"` first, then
@@ -22,7 +22,7 @@ export function* exportNdjson(path: string): Generator<string, void, undefined> 
       database.close();
     }
   } catch (error) {
-    throw explained(sqliteFault(error), path, error);
+    throw explainedFile(path, error);
   }
 }
 

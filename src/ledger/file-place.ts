@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { CONTENT_TABLES, type ContentTable } from './contents.ts';
 import type { ContentStanding, Filling, LedgerPlace } from './copy.ts';
-import { explained, missing, networkFilesystem, notEmpty } from './errors.ts';
+import { missing, networkFilesystem, notEmpty } from './errors.ts';
 import {
   createDirectoryFor,
   createEmpty,
@@ -14,7 +14,7 @@ import {
 } from './files.ts';
 import { coveredSince } from './inventory.ts';
 import type { LedgerLock } from './lock.ts';
-import { inTransaction, openDatabase, sqliteFault } from './open-database.ts';
+import { explainedFile, inTransaction, openDatabase } from './open-database.ts';
 import { readSerialMark } from './serial-file.ts';
 import { initialise, lockOf } from './sqlite.ts';
 import { contentsOf, withSqliteContents } from './sqlite-contents.ts';
@@ -64,7 +64,7 @@ async function fillFile<Result>(
     moveInto(unfinished, path);
     return result;
   } catch (error) {
-    throw explained(sqliteFault(error), given, error);
+    throw explainedFile(given, error);
   } finally {
     remove(unfinished);
     lock?.release();

@@ -112,6 +112,19 @@ function synchronise(path: string, flags: 'r' | 'r+'): void {
   }
 }
 
+/** SQLite needs this much to open a ledger, even for reading: one region of the index of its log. */
+const openingBytes = 32 * 1024;
+
+/** Returns whether the disk of a file has no space left, even to open a ledger. An unknown disk is not full. */
+export function isDiskFull(path: string): boolean {
+  try {
+    const { bavail, bsize } = statfsSync(dirname(path));
+    return bavail * bsize < openingBytes;
+  } catch {
+    return false;
+  }
+}
+
 /** `f_type` of statfs(2) for file systems whose locks and shared memory another machine, or the kernel, may not honour. */
 const networkFilesystems: ReadonlyMap<number, string> = new Map([
   [0x6969, 'NFS'],

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
-import type { DatabaseFault } from './errors.ts';
-import { createEmpty, remove } from './files.ts';
+import { type DatabaseFault, explained } from './errors.ts';
+import { createEmpty, isDiskFull, remove } from './files.ts';
 
 /** Time for which opening waits for a lock, for example of a reader that recovers the log. */
 const openingWaitMs = 5000;
@@ -82,4 +82,13 @@ export function sqliteFault(error: unknown): DatabaseFault {
     default:
       return 'unknown';
   }
+}
+
+/**
+ * Returns the error to throw for one that a ledger in a file threw; an unknown one stays what it is. On a full disk, SQLite mostly
+ * reports a fault of input and output, because the files beside the ledger cannot grow.
+ */
+export function explainedFile(path: string, error: unknown): unknown {
+  const fault = sqliteFault(error);
+  return explained(fault === 'io' && isDiskFull(path) ? 'full' : fault, path, error);
 }

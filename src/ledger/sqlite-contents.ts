@@ -1,9 +1,9 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { CONTENT_TABLES, type ContentTable, coveredSinceIn, type LedgerContents } from './contents.ts';
-import { explained, missing } from './errors.ts';
+import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { mustBeLedger } from './migrations.ts';
-import { openDatabase, sqliteFault } from './open-database.ts';
+import { explainedFile, openDatabase } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 
 /** Reads a ledger's file as of one moment; works beside a writer. @throws PortolanError `ledger/missing`, `ledger/corrupt`. */
@@ -21,7 +21,7 @@ export async function withSqliteContents<Result>(
       database.close();
     }
   } catch (error) {
-    throw explained(sqliteFault(error), path, error);
+    throw explainedFile(path, error);
   }
 }
 

@@ -5,7 +5,6 @@ import { restoredFact } from './confirmation.ts';
 import { epochFence } from './epoch-fence.ts';
 import {
   corrupt,
-  explained,
   gone,
   type Holder,
   inputOutput,
@@ -30,7 +29,7 @@ import {
 } from './files.ts';
 import { acquireLock, holderOf, type LedgerLock } from './lock.ts';
 import { fileSteps, type Migration, migrate, newestSchema, readStanding, type Standing } from './migrations.ts';
-import { copyInto, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
+import { copyInto, explainedFile, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { commitQueries } from './queries.ts';
 import { SqlLedger } from './sql-ledger.ts';
@@ -76,7 +75,7 @@ export async function openSqliteLedger(path: string, options: SqliteLedgerOption
   try {
     return options.readOnly === true ? openForReading(path, options) : await openForWriting(path, options);
   } catch (error) {
-    throw explained(sqliteFault(error), path, error);
+    throw explainedFile(path, error);
   }
 }
 
@@ -301,7 +300,7 @@ function ledgerOf(
     writable,
     clock: options.clock,
     faultOf: sqliteFault,
-    explain: (error) => explained(sqliteFault(error), location, error),
+    explain: (error) => explainedFile(location, error),
     fence: epochFence({ queries: commitQueries(db), location, epoch }),
     transact: (work) => db.transaction().execute(work),
     shrink: () => database.exec('PRAGMA incremental_vacuum'),

@@ -5,7 +5,7 @@ import { missing } from './errors.ts';
 import { fileExists } from './files.ts';
 import { fileSteps, migrate, newestSchema, readStanding, type Standing } from './migrations.ts';
 import type { HistoryTable, LedgerTables, ObjectTable } from './schema.ts';
-import { inDatabase, sqliteFault } from './open-database.ts';
+import { explainedFile, inDatabase, sqliteFault } from './open-database.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 
@@ -46,7 +46,7 @@ export function inventoryCoverage(path: string): InventoryCoverage | undefined {
  * Checks the file's structure, its schema, every scope's history, and its objects against the history. Reads only, and
  * works beside a writer.
  * @returns findings; an empty list means that every line and every object is the one that was written, and none is missing.
- * @throws PortolanError `ledger/missing`.
+ * @throws PortolanError `ledger/missing`, or `ledger/full` or `ledger/io` of its disk.
  */
 export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
   if (!fileExists(path)) throw missing(path);
@@ -56,7 +56,7 @@ export function verifySqliteLedger(path: string): readonly LedgerFinding[] {
       return [...structureFindings(database), ...contentFindings(database)];
     });
   } catch (error) {
-    if (sqliteFault(error) !== 'corrupt' || !(error instanceof Error)) throw error;
+    if (sqliteFault(error) !== 'corrupt' || !(error instanceof Error)) throw explainedFile(path, error);
     return [{ area: 'structure', message: `the file cannot be read as a database: ${error.message}` }];
   }
 }

@@ -188,7 +188,8 @@ test('the unit of systemd starts a command that there is, and gives it no rights
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).error === undefined;
 
-test.runIf(hasSystemd)('systemd takes the unit, and finds it hardened', () => {
+test('systemd takes the unit, and finds it hardened', (context) => {
+  if (!hasSystemd) return context.skip('systemd-analyze is missing: the Debian package systemd has it');
   const unit = join(DEPLOY, 'systemd', 'portolan.service');
   const verified = spawnSync('systemd-analyze', ['verify', unit], { encoding: 'utf8' });
   expect(verified.stderr).not.toMatch(/portolan\.service/);

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
@@ -8,6 +8,10 @@ import { root, textOf } from './markdown.ts';
 
 /** Ports of the sandbox and of the controller in the pages. Another one takes its place where it is in use. */
 const PORTS = [7070, 7780];
+
+/** Runs a program where it may mount a small disk, which ends with it. Not every kernel permits that. */
+const UNSHARE = ['unshare', '--map-root-user', '--mount'];
+const HAS_MOUNTS = spawnSync('unshare', [...UNSHARE.slice(1), 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt']).status === 0;
 
 /** A block of commands, and the output that the page shows for it. */
 interface Step {
@@ -139,6 +143,7 @@ async function inFolder(folder: string, scriptOf: (adapt: (text: string) => stri
     GIT_AUTHOR_EMAIL: 'me@example.com',
     GIT_COMMITTER_NAME: 'me',
     GIT_COMMITTER_EMAIL: 'me@example.com',
+    HAS_MOUNTS: HAS_MOUNTS ? 'yes' : 'no',
     PORTOLAN_SANDBOX_PORT: String(ports[0]?.[1]),
     PORTOLAN_RUN_LISTEN: `127.0.0.1:${ports[1]?.[1]}`,
   });
@@ -147,7 +152,8 @@ async function inFolder(folder: string, scriptOf: (adapt: (text: string) => stri
 /** @throws Error when a command of it fails: a reader would stop there. Ends everything that the script started. */
 function bash(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((done, failed) => {
-    const shell = spawn('bash', ['-e', '-u', '-o', 'pipefail', '-c', script], { cwd, env, detached: true });
+    const [program, ...args] = [...(HAS_MOUNTS ? UNSHARE : []), 'bash', '-e', '-u', '-o', 'pipefail', '-c', script];
+    const shell = spawn(program, args, { cwd, env, detached: true });
     let output = '';
     for (const stream of [shell.stdout, shell.stderr])
       stream.setEncoding('utf8').on('data', (text: string) => void (output += text));
