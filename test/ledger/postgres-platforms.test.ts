@@ -221,3 +221,13 @@ test('a lease ends earlier by the time for which the machine of its leader was s
   expect(east.validUntilMs(), 'a commit renews it').toBe(500 + 15_000 - 10);
   await ledger.close();
 });
+
+test('a ledger that this process has closed says so, and throws no error of a library', async () => {
+  const ledger = await shared(freshSchema());
+  const east = await lead(ledger, 'east');
+  await ledger.close();
+  const codes = [ledger.leaders(), ledger.events.newest(), ledger.lead('platform:west')].map(codeOf);
+  expect(await Promise.all(codes)).toEqual(['ledger/fenced', 'ledger/fenced', 'ledger/fenced']);
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
+  expect(await codeOf(ledger.reader.objects({}))).toBe('ledger/fenced');
+});

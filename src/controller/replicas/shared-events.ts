@@ -85,6 +85,7 @@ export function createSharedEventLog(parts: SharedEventParts): SharedEventLog {
       unlisten();
       stop.abort(new Error('the controller ends'));
       await Promise.all([feeding, polling]);
+      await reader.close();
     },
   };
 }
@@ -153,6 +154,7 @@ class Reader {
   readonly #onRead: (ids: ReadonlySet<string>) => void;
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
+  #isClosed = false;
   #readMs: MonotonicMs;
   #readAtMs: EpochMs;
 
@@ -175,11 +177,19 @@ class Reader {
     return this.#next;
   }
 
-  #begin(): Promise<void> {
+  /** Begins no reading any more, and resolves when none is under way. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#reading;
+    await this.#next;
+  }
+
+  async #begin(): Promise<void> {
+    if (this.#isClosed) return;
     this.#reading = this.#readAll().finally(() => {
       this.#reading = undefined;
     });
-    return this.#reading;
+    await this.#reading;
   }
 
   async #readAll(): Promise<void> {

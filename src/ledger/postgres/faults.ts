@@ -1,4 +1,4 @@
-import { busy, corrupt, type DatabaseFault, full } from '../errors.ts';
+import { busy, closed, corrupt, type DatabaseFault, full } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 
 /** A commit was sent and not answered: only reading can say whether it took place. */
@@ -60,11 +60,15 @@ function isConnectionError(error: unknown): boolean {
   return NETWORK.test(code) || CERTIFICATE.test(code) || ENDED.test(error.message) || error instanceof AggregateError;
 }
 
+/** Kysely and the pool say so once this process has closed the ledger. */
+const CLOSED = /^(?:driver has already been destroyed|Cannot use a pool after calling end on the pool)/;
+
 /** Returns the error to throw for one of the database; an error of a class that is not known stays as it is. */
 export function explainPostgres(error: unknown, location: string): unknown {
   const setup = setupError(error, location);
   if (setup !== undefined) return setup;
   if (error instanceof CommitUnanswered) return unanswered(location, error);
+  if (error instanceof Error && CLOSED.test(error.message)) return closed(location);
   switch (postgresFault(error)) {
     case 'busy':
       return busy(location, error);

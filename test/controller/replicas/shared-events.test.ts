@@ -131,3 +131,37 @@ test('the events that wait are stored before the process ends', async () => {
   await one.close(1_000);
   expect(world.database.events.length).toBe(450);
 });
+
+test('after its end, nothing reads the database, which is closed then', async () => {
+  const world = new World();
+  const { events, reader, onSignal } = world.open('one');
+  let [begun, ended] = [0, 0];
+  const gate = Promise.withResolvers<void>();
+  const since = async (sequence: number, limit: number) => {
+    begun += 1;
+    await gate.promise;
+    const found = await events.since(sequence, limit);
+    ended += 1;
+    return found;
+  };
+  let signal = (): void => {};
+  const shared = {
+    events: { ...events, since },
+    reader,
+    onSignal: (listener: Parameters<typeof onSignal>[0]) => {
+      signal = () => listener('event');
+      return () => {};
+    },
+  };
+  const log = createSharedEventLog({ shared, clock: world.clock, random: systemRandom, log: logInto(world.lines) });
+  // One reading is under way, and a signal asks for the next one.
+  signal();
+  const closing = log.close(0);
+  signal();
+  gate.resolve();
+  await closing;
+  const atEnd = [begun, ended];
+  await log.refresh?.();
+  await world.clock.sleep(10_000);
+  expect([begun, ended, begun - ended]).toEqual([...atEnd, 0]);
+});
