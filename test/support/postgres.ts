@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   chownSync,
   cpSync,
@@ -41,6 +42,30 @@ export interface PostgresOptions {
   readonly isDurable?: boolean;
   /** Survives this process; `stopServer` ends it. */
   readonly detached?: boolean;
+  /** Its data are on a disk of their own of this size, which `Disk` can fill. Only the administrator of the machine can do that. */
+  readonly diskMib?: number;
+}
+
+let mayMount: boolean | undefined;
+
+/** Whether this process may mount a disk for a server. */
+export function canMountDisks(): boolean {
+  mayMount ??= isRoot && process.platform === 'linux' && mountsDisks();
+  return mayMount;
+}
+
+/** In a container, the administrator may lack the right to. */
+function mountsDisks(): boolean {
+  const folder = mkdtempSync(join(tmpdir(), 'portolan-disk-'));
+  try {
+    mountDisk(folder, 1);
+    unmountDisk(folder);
+    return true;
+  } catch {
+    return false;
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
 }
 
 export class PostgresServer {
@@ -62,6 +87,7 @@ export class PostgresServer {
     chmodSync(place, 0o755);
     const data = join(place, 'data');
     mkdirSync(data, { mode: 0o700 });
+    if (options.diskMib !== undefined) mountDisk(data, options.diskMib);
     if (isRoot) chownSync(data, UNPRIVILEGED.uid, UNPRIVILEGED.gid);
     const programs = programsFor(place);
     const made = spawnSync(
@@ -143,13 +169,46 @@ export class PostgresServer {
 
   async remove(): Promise<void> {
     await this.stop('SIGQUIT');
+    if (this.#options.diskMib !== undefined) unmountDisk(join(this.folder, 'data'));
     rmSync(this.folder, { recursive: true, force: true });
+  }
+
+  /** Leaves no byte on the disk of its data. @returns frees it. */
+  fillDisk(): () => void {
+    const ballast = join(this.folder, 'data', 'ballast');
+    for (let bytes = 1024 * 1024; bytes >= 1; bytes = Math.floor(bytes / 16)) {
+      const part = Buffer.alloc(bytes);
+      try {
+        for (;;) appendFileSync(ballast, part);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error;
+      }
+    }
+    return () => rmSync(ballast, { force: true });
+  }
+
+  /** Whether it runs; a server whose disk is full may have ended. */
+  get isRunning(): boolean {
+    const running = this.#process;
+    return running !== undefined && running.exitCode === null && running.signalCode === null;
   }
 
   /** Runs statements as the owner of everything. */
   async query(text: string, database = DATABASE): Promise<readonly Record<string, unknown>[]> {
     return queryPostgres(this.port, text, database);
   }
+}
+
+function mountDisk(folder: string, mib: number): void {
+  const made = spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${mib}m,mode=0700`, 'tmpfs', folder], {
+    encoding: 'utf8',
+  });
+  if (made.status !== 0) throw new Error(`no disk was mounted: ${made.error?.message ?? made.stderr}`);
+}
+
+function unmountDisk(folder: string): void {
+  // Lazily: a process of the server may end a moment later.
+  spawnSync('umount', ['--lazy', folder]);
 }
 
 /** Returns the URL of a ledger on a server of the tests. */

@@ -6,13 +6,16 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import type { Seed } from '../../../src/sandbox/seed.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
-import { postgresUrl, PostgresServer } from '../../support/postgres.ts';
+import { canMountDisks, postgresUrl, PostgresServer } from '../../support/postgres.ts';
 import { ADDRESS, SERVICE, smallShop } from '../../support/small-shop.ts';
 
 /** Platforms (one sandbox each), a git source and a database: the surroundings of replicas. */
 
 const STORE = { url: 'https://store.example.com', domain: 'market-1', type: 'rainstore' } as const;
 const SCHEMA = 'portolan';
+/** The disk of the database, with room for its log and for chains of faults. */
+const DISK_MIB = 320;
+const SMALL_LOG = ['max_wal_size=64MB', 'min_wal_size=32MB'];
 /** A role with the usual rights: an administrator could always connect. */
 export const ROLE = 'replica';
 
@@ -71,7 +74,7 @@ export class Estate {
       });
       platforms.push({ name: `p${n}`, sandbox, generation: 1 });
     }
-    const postgres = await PostgresServer.create();
+    const postgres = await PostgresServer.create(canMountDisks() ? { diskMib: DISK_MIB, settings: SMALL_LOG } : {});
     await postgres.query(`CREATE ROLE ${ROLE} LOGIN; GRANT CREATE ON DATABASE portolan TO ${ROLE}`);
     const estate = new Estate(folder, platforms, postgres, options);
     writeFileSync(estate.config, estate.#configuration());

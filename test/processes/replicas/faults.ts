@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../../src/runtime/random.ts';
+import { canMountDisks } from '../../support/postgres.ts';
 import { type Estate, ROLE } from './estate.ts';
 import { Replica } from './replica.ts';
 
@@ -69,6 +70,41 @@ async function pause(scene: Scene): Promise<void> {
   victim.signal('SIGCONT');
 }
 
+async function suspend(scene: Scene): Promise<void> {
+  const victim = await scene.leader();
+  await scene.struck(victim);
+  victim.suspend();
+  await sleep(awayMs(scene));
+  await victim.wake();
+}
+
+/** Every process of the group dies at once, as when its cluster loses power. */
+async function groupKilled(scene: Scene): Promise<void> {
+  const { replicas, random, leaseMs } = scene;
+  await scene.struck(...replicas);
+  await Promise.all(replicas.map((replica) => replica.end('SIGKILL')));
+  await sleep(random.next() * leaseMs);
+  for (const replica of replicas) replica.start();
+}
+
+/** Every process of the group ends and starts at once, as in an update that replaces all of them. */
+async function groupRestarted(scene: Scene): Promise<void> {
+  const { replicas, random, leaseMs } = scene;
+  await scene.struck(...replicas);
+  await Promise.all(replicas.map((replica) => endWell(scene, replica)));
+  await sleep(random.next() * leaseMs);
+  for (const replica of replicas) replica.start();
+}
+
+/** The database and every process die at once, and all of them start at once. */
+async function everythingKilled(scene: Scene): Promise<void> {
+  const { estate, replicas } = scene;
+  await scene.struck(...replicas);
+  await Promise.all([estate.postgres.stop('SIGKILL'), ...replicas.map((replica) => replica.end('SIGKILL'))]);
+  for (const replica of replicas) replica.start();
+  await startDatabase(estate);
+}
+
 async function terminate(scene: Scene): Promise<void> {
   const victim = await scene.leader();
   await scene.struck(victim);
@@ -79,7 +115,13 @@ async function terminate(scene: Scene): Promise<void> {
 
 async function endWell({ violation }: Scene, replica: Replica): Promise<void> {
   const code = await replica.end('SIGTERM');
-  if (code !== 0) violation(`${replica.name} ended with ${code} after SIGTERM: ${replica.said.slice(-1_500)}`);
+  if (code !== 0) violation(`${replica.name} ended with ${code} after SIGTERM:\n${lastLines(replica.said)}`);
+}
+
+/** Where an error is thrown, Node shows a line of the program, which may be long. */
+function lastLines(text: string): string {
+  const lines = text.split('\n').map((line) => line.slice(0, 500));
+  return lines.slice(-30).join('\n');
 }
 
 async function cut(scene: Scene): Promise<void> {
@@ -103,6 +145,35 @@ async function poolExhausted(scene: Scene): Promise<void> {
   await postgres.query(`ALTER ROLE ${ROLE} CONNECTION LIMIT 2; ${ended}`);
   await sleep(awayMs(scene));
   await postgres.query(`ALTER ROLE ${ROLE} CONNECTION LIMIT -1`);
+}
+
+/** The server may end, and not start again before there is space. */
+async function diskFull(scene: Scene): Promise<void> {
+  const { estate, random } = scene;
+  const free = estate.postgres.fillDisk();
+  await sleep((0.5 + random.next()) * awayMs(scene));
+  free();
+  for (;;) {
+    if (!estate.postgres.isRunning) {
+      await estate.postgres.stop();
+      await startDatabase(estate);
+    }
+    const answers = await estate.postgres.query('SELECT 1').catch(() => undefined);
+    if (answers !== undefined) return;
+    await sleep(50);
+  }
+}
+
+/** The network fails for moments, each shorter than a lease: nobody may lose what it leads. */
+async function flickers({ replicas, random, leaseMs, struck }: Scene): Promise<void> {
+  await struck(...replicas);
+  for (let n = 0; n < 5; n += 1) {
+    for (const { proxy } of replicas) proxy.cut();
+    for (const { proxy } of replicas) proxy.silence('requests', 'answers');
+    await sleep(random.next() * (leaseMs / 5));
+    for (const { proxy } of replicas) proxy.heal();
+    await sleep(leaseMs / 2);
+  }
 }
 
 /** A session of a person has locked what every transaction needs. */
@@ -134,7 +205,11 @@ async function clockAhead(scene: Scene): Promise<void> {
 export const FAULTS: Readonly<Record<string, Fault>> = {
   kill,
   pause,
+  'machine suspended': suspend,
   terminate,
+  'group killed': groupKilled,
+  'group restarted': groupRestarted,
+  'everything killed': everythingKilled,
   'requests lost': silence('requests'),
   'answers lost': silence('answers'),
   'no network': silence('requests', 'answers'),
@@ -145,6 +220,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'database slow': slowDatabase,
   'connections exhausted': poolExhausted,
   'database locked': locked,
+  'database flickers': flickers,
   'replica replaced': replaced,
   'clock ahead': clockAhead,
+  // An ordinary user cannot make a disk of its own.
+  ...(canMountDisks() ? { 'disk full': diskFull } : {}),
 };

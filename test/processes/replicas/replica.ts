@@ -1,5 +1,6 @@
-import { writeFileSync } from 'node:fs';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { SANDBOX_TOKEN } from '../../../src/sandbox/server.ts';
 import { startProgram } from '../../cli/running.ts';
 import { FaultyProxy } from '../../support/faulty-proxy.ts';
@@ -7,6 +8,8 @@ import type { Estate } from './estate.ts';
 
 const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
 const HOUR_MS = 3_600_000;
+/** A clock that was not read for this long stood still, if a test says so. */
+const NOTICED_MS = 1_000;
 
 /** One controller process with its own way to the database. */
 export class Replica {
@@ -40,7 +43,7 @@ export class Replica {
           STORE_KEY: 'replica-store-key',
           API_TOKEN,
           PORTOLAN_RUN_REPLICA_NAME: this.name,
-          ...(this.clockAheadMs === 0 ? {} : { NODE_OPTIONS: `--import ${this.#clockFile()}` }),
+          NODE_OPTIONS: `--import ${this.#clockFile()}`,
         },
       },
     );
@@ -89,10 +92,44 @@ export class Replica {
     await this.proxy.close();
   }
 
-  /** The program reads the wall clock with `Date.now` only. */
+  /**
+   * Stops the process as if its machine were suspended: its monotonic clock does not count the time until `wake`. Timers of the process
+   * end when it wakes, which no test can prevent.
+   */
+  suspend(): void {
+    writeFileSync(this.#suspensionFile, '');
+    this.signal('SIGSTOP');
+  }
+
+  async wake(): Promise<void> {
+    this.signal('SIGCONT');
+    await sleep(NOTICED_MS);
+    rmSync(this.#suspensionFile, { force: true });
+  }
+
+  get #suspensionFile(): string {
+    return join(this.#estate.folder, `${this.name}-suspended`);
+  }
+
+  /** The program reads the clocks with `Date.now` and `performance.now` only. */
   #clockFile(): string {
-    const path = join(this.#estate.folder, 'clock-ahead.mjs');
-    writeFileSync(path, `const now = Date.now.bind(Date);\nDate.now = () => now() + ${HOUR_MS};\n`);
+    const path = join(this.#estate.folder, `${this.name}-clock.mjs`);
+    writeFileSync(
+      path,
+      `import { existsSync } from 'node:fs';
+const wall = Date.now.bind(Date);
+Date.now = () => wall() + ${this.clockAheadMs === 0 ? 0 : HOUR_MS};
+const monotonic = performance.now.bind(performance);
+let [suspendedMs, lastMs] = [0, monotonic()];
+performance.now = () => {
+  const nowMs = monotonic();
+  if (nowMs - lastMs > ${NOTICED_MS} && existsSync(${JSON.stringify(this.#suspensionFile)})) suspendedMs += nowMs - lastMs;
+  lastMs = nowMs;
+  return nowMs - suspendedMs;
+};
+setInterval(performance.now, 100).unref();
+`,
+    );
     return path;
   }
 }
