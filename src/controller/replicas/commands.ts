@@ -121,8 +121,17 @@ export class Commands {
     }
   }
 
-  /** Runs a task about a thing after the tasks and commands about it before. */
-  async inOrder<Answer>(thing: string, task: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * Runs a command of this process about a thing after the commands about it that were recorded before.
+   * @throws PortolanError of the ledger when they cannot be read: nothing was done then.
+   */
+  async afterRecorded<Answer>(unit: LeaseUnit, thing: string, task: () => Promise<Answer>): Promise<Answer> {
+    await this.#takeOpen(unit);
+    return this.#inOrder(thing, task);
+  }
+
+  /** Runs a task about a thing after the tasks about it before. */
+  async #inOrder<Answer>(thing: string, task: () => Promise<Answer>): Promise<Answer> {
     const before = this.#orders.get(thing) ?? Promise.resolve();
     const turn = before.then(task);
     const ended = turn.then(
@@ -189,15 +198,19 @@ export class Commands {
   }
 
   async #lookAt(unit: LeaseUnit): Promise<void> {
-    const { leadership, shared } = this.#parts;
-    if (leadership.of(unit) === undefined) return;
+    if (this.#parts.leadership.of(unit) === undefined) return;
     try {
-      const open = await shared.commands.open(unit);
-      const lead = leadership.of(unit);
-      if (lead !== undefined) for (const command of open) this.#take(lead, command);
+      await this.#takeOpen(unit);
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
     }
+  }
+
+  async #takeOpen(unit: LeaseUnit): Promise<void> {
+    const { leadership, shared } = this.#parts;
+    const open = await shared.commands.open(unit);
+    const lead = leadership.of(unit);
+    if (lead !== undefined) for (const command of open) this.#take(lead, command);
   }
 
   #take(lead: Lead, command: Command): void {
@@ -208,7 +221,7 @@ export class Commands {
     this.#running.set(unit, running);
     const work = (): Promise<void> => this.#work(lead, command, running.leaving.signal);
     const thing = this.#parts.orderOf(command);
-    const task: Promise<void> = (thing === undefined ? this.#reads.add(work) : this.inOrder(thing, work)).finally(
+    const task: Promise<void> = (thing === undefined ? this.#reads.add(work) : this.#inOrder(thing, work)).finally(
       () => {
         this.#taken.delete(id);
         running.tasks.delete(task);

@@ -31,8 +31,6 @@ export interface Forwarded {
   close(): Promise<void>;
 }
 
-const NEVER = new AbortController().signal;
-
 /**
  * Returns the controller of all replicas: what another one leads is asked of its leader, or ordered from it. Callers are checked
  * before this; the leaders trust the database.
@@ -41,6 +39,8 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
   const { core, local, replicas, contact } = parts;
   const { options, leadership } = core;
   const { source, clock, log } = options;
+  /** The signal of a caller who waits until the end. */
+  const never = new AbortController().signal;
   const plans = forwardedPlans(parts, (...question) => ask(...question));
   const leader = leaderMethods(parts, plans);
   const commands = new Commands({
@@ -55,7 +55,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
   });
   const asking = createAsking({ commands, replicas, contact });
   /** Asks the leader of a unit, which is another replica. */
-  const ask: Send = (method, args, by, signal = NEVER) => {
+  const ask: Send = (method, args, by, signal = never) => {
     const { isRead, patienceMs } = METHODS[method];
     const unit = unitOf(local, METHODS[method], args[0], source);
     const scope = scopeSeen(local, method, args[0]);
@@ -74,7 +74,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     // No replica leads a platform that the configuration does not have.
     const isLedElsewhere = leadership.of(unit) === undefined && isConfigured(core, unit);
     if (isLedElsewhere) return (await ask(method, args, by, signal)) as Answer;
-    return isRead ? own() : commands.inOrder(of === 'platform' ? unit : (args[0] as string), own);
+    return isRead ? own() : commands.afterRecorded(unit, of === 'platform' ? unit : (args[0] as string), own);
   };
   const api: ControllerApi = {
     ...local,

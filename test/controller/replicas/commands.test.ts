@@ -140,13 +140,25 @@ test('commands about one thing run in order, those of local users too; others do
   const last = await add(commands, 'resume');
   const other = await add(commands, 'suspend', 'store');
   expect(await commands.resultOf(other, 10_000, never)).toEqual({ value: 'suspend' });
-  const local = own.inOrder('shop', async () => void world.done.push('local'));
+  const local = own.afterRecorded(UNIT, 'shop', async () => void world.done.push('local'));
   await world.clock.sleep(3_000);
   expect(world.done).toEqual(['leader slow shop', 'leader suspend store']);
   slow.resolve();
   expect(await commands.resultOf(last, 10_000, never)).toEqual({ value: 'resume' });
   await local;
-  expect(world.done.slice(2).sort()).toEqual(['leader resume shop', 'local']);
+  expect(world.done.slice(2)).toEqual(['leader resume shop', 'local']);
+});
+
+test('a local user comes after a command that was recorded before and that the leader has not found yet', async () => {
+  const world = new World();
+  world.hasSignals = false;
+  const { leadership, commands: own } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  await world.clock.sleep(100);
+  await add(commands, 'resume');
+  await own.afterRecorded(UNIT, 'shop', async () => void world.done.push('local suspend'));
+  expect(world.done).toEqual(['leader resume shop', 'local suspend']);
 });
 
 test('a leader that hands a unit over finishes what it began, and leaves the rest to the next one', async () => {
