@@ -130,9 +130,10 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   withheld({ scope }: Prepared): SkipReason | undefined {
-    // Another replica accepted a newer revision. The next pass has it.
-    if (this.#isOutdated || this.#core.intake.isBehind) return { type: 'interrupted' };
-    const pause = this.#core.gates.pauseOf(this.#record, scope);
+    const { gates, intake, sharedState } = this.#core;
+    // Another replica accepted a newer revision, or may have. The next pass has it.
+    if (this.#isOutdated || intake.isBehind || sharedState?.isStale === true) return { type: 'interrupted' };
+    const pause = gates.pauseOf(this.#record, scope);
     return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };
   }
 

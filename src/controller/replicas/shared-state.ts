@@ -1,9 +1,9 @@
 import { recordOfSource } from '../../ledger/source-ledger.ts';
-import type { LeaseUnit, SharedLedger } from '../../ledger/shared.ts';
+import type { ChangedFacts, LeaseUnit, SharedLedger } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { OrphanStatus } from '../../model/status.ts';
-import type { EpochMs } from '../../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import { NOT_NEEDED } from '../../runtime/clock.ts';
 import { desiredDigest, keptOf, markedKept } from '../commit-marks.ts';
 import { commitsFact } from '../commits.ts';
@@ -32,6 +32,11 @@ type SharedFacts = Pick<SharedLedger, 'factsSince' | 'onSignal'>;
 
 /** Interval of reads. A signal starts one earlier, but it may be lost. */
 const READ_EVERY_MS = 3_000;
+/**
+ * A process that has not read for longer sends nothing. Where the database hears a process and the process does not hear the database,
+ * its lease stays valid, but it does not learn of a newer revision.
+ */
+export const STALE_MS = 15_000;
 /** Time between two reads, so that many changes cost few reads. */
 const READ_APART_MS = 200;
 
@@ -53,7 +58,13 @@ export class SharedState implements SharedView {
   readonly #keys: ReturnType<typeof keysOf>;
   /** The serial of the ledger up to which its facts are known. */
   #serial = 0;
+  /** The serial that was known when this process took each unit that it leads. */
+  readonly #takenAt = new Map<LeaseUnit, number>();
+  /** The serial from which facts are read once more. */
+  #againFrom = Number.POSITIVE_INFINITY;
   #readMs: EpochMs | null = null;
+  /** When the last read that succeeded began. */
+  #readFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #isFailing = false;
   /** Statuses of applications that this process does not have yet. */
   readonly #unclaimed = new Map<string, string>();
@@ -74,6 +85,10 @@ export class SharedState implements SharedView {
 
   get isCurrent(): boolean {
     return this.#readMs !== null && !this.#isFailing;
+  }
+
+  get isStale(): boolean {
+    return this.#core.options.clock.monotonic() - this.#readFromMs > STALE_MS;
   }
 
   /** Reads until the controller stops. */
@@ -145,8 +160,20 @@ export class SharedState implements SharedView {
   }
 
   async #refresh(): Promise<void> {
+    const from = Math.min(this.#serial, this.#againFrom);
+    this.#againFrom = Number.POSITIVE_INFINITY;
+    const fromMs = this.#core.options.clock.monotonic();
+    try {
+      await this.#apply(await this.#facts.factsSince(from, this.#keys.prefixes));
+      this.#readFromMs = fromMs;
+    } catch (error) {
+      this.#againFrom = Math.min(this.#againFrom, from);
+      throw error;
+    }
+  }
+
+  async #apply({ serial, facts }: ChangedFacts): Promise<void> {
     const { options } = this.#core;
-    const { serial, facts } = await this.#facts.factsSince(this.#serial, this.#keys.prefixes);
     const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
     if (this.#leads(sourceUnit(options.source))) {
@@ -196,7 +223,11 @@ export class SharedState implements SharedView {
   async #leadChanged({ type, lead: { unit } }: LeadChange): Promise<void> {
     const isSource = unit === sourceUnit(this.#core.options.source);
     // The former leader has recorded nothing since. So this reads the last state of the unit.
-    if (type === 'taken') await this.refresh();
+    if (type === 'taken') {
+      await this.refresh();
+      this.#takenAt.set(unit, this.#serial);
+    }
+    if (type === 'ended') this.#readAgain(unit);
     if (type === 'taken' && isSource) this.#core.intake.beginLeading();
     if (type === 'leading' && isSource) this.#core.options.feed.confirm();
     if (type === 'leaving' && isSource) {
@@ -210,6 +241,16 @@ export class SharedState implements SharedView {
       else forgetPasses(record);
       if (type === 'taken') beginPasses(record);
     }
+  }
+
+  /**
+   * Reads what was stored since this process took a unit. Another process may lead it for a while before this one notices, and until
+   * then this one ignored what was stored about the unit.
+   */
+  #readAgain(unit: LeaseUnit): void {
+    this.#againFrom = Math.min(this.#againFrom, this.#takenAt.get(unit) ?? 0);
+    this.#takenAt.delete(unit);
+    this.#wanted.resolve();
   }
 
   /** Stores the age of pending removals, so that the next leader continues from it. */

@@ -8,6 +8,8 @@ export interface SharedView {
   readonly readMs: EpochMs | null;
   /** The database answered the last read. */
   readonly isCurrent: boolean;
+  /** No read has succeeded for so long that what this process works towards may be outdated. Nothing is sent then. */
+  readonly isStale: boolean;
   /** Returns what the ledger has of an application that is new to this process; undefined: it may have nothing. */
   take(id: ResourceId): Stored | undefined;
   /** Stores the commits, if this process leads the source and has changed them. */

@@ -98,6 +98,8 @@ export class Replica {
   isDatabaseAway = false;
   /** It reads a checkout of its own, which somebody else updates. */
   hasCheckout = false;
+  /** Statements that the database never gets. */
+  isLost: (operation: string) => boolean = () => false;
   loads = 0;
   readonly workbench: LocalWorkbench;
 
@@ -108,7 +110,9 @@ export class Replica {
     const link: DatabaseLink = {
       ...directLink,
       run: (operation, statement) =>
-        this.isDatabaseAway ? Promise.reject(new LinkLost(false)) : directLink.run(operation, statement),
+        this.isDatabaseAway || this.isLost(operation)
+          ? Promise.reject(new LinkLost(false))
+          : directLink.run(operation, statement),
     };
     const shared = openMemoryShared(group.database, {
       clock,

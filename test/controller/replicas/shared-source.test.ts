@@ -196,3 +196,25 @@ test('a replica with another configuration writes nothing by it, and says why', 
   await two.controller.reload(group.configuration('two', new Map([['DOMAIN', 'www.example.com']])));
   await group.until(() => group.domains('west').length === 2, 'it corrects the drift, and applies the commit');
 });
+
+test('what a new leader stores before the former one notices reaches the former one', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  // It reads, but its leases are not renewed.
+  one.isLost = (operation) => operation === 'renew';
+  await group.pass(30_000);
+  expect(await two.leadership.take('source:default')).toBe(true);
+  expect(await two.leadership.take('platform:east')).toBe(true);
+  const revision = await group.commit(both('www.example.com', 'new.example.com'), [two]);
+  await group.until(() => group.domains('east').length === 2, 'the new leader applies it');
+  await two.controller.api.suspend(EAST, 'ops', 'a test');
+  await group.pass(4_000);
+  expect(one.leadership.held('platform:east')).toBeDefined();
+  one.isLost = () => false;
+  await group.until(() => one.leadership.held('platform:east') === undefined, 'the former leader notices');
+  await group.until(() => one.accepted() === revision, 'it follows');
+  const isSuspended = () => one.controller.api.application(EAST)?.pause?.type === 'suspended';
+  await group.until(isSuspended, 'it shows what the new leader has decided');
+  expect(one.controller.api.status().source.observedRevision).toBe(revision);
+});
