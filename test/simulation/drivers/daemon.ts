@@ -17,8 +17,7 @@ import { SimulatedFeed } from './feed.ts';
 import type { Commit, Git } from './git.ts';
 import { type Authority, listingFor, type Pass, type Write } from './permissions.ts';
 import { DriverProcess } from './process.ts';
-import { workbench } from './workbench.ts';
-import { anySettings, type DriverSettings, operator } from './settings.ts';
+import { type DriverSettings, operator } from './settings.ts';
 
 /** Settings and from when to when they may be in force. */
 interface Term {
@@ -77,8 +76,8 @@ export class Daemon extends DriverProcess {
       configuration: this.configuration(world.settings),
       observer: this.observer,
       allow: nothingAllowed,
-      workbench,
-      planWorkbench: workbench,
+      workbench: world.workbench,
+      planWorkbench: world.workbench,
     });
     this.#controller = controller;
     controller.start();
@@ -258,16 +257,15 @@ export class Daemon extends DriverProcess {
         case 'approve-late':
           return void (await this.approve(chance.int(appNames.length), act === 'approve-late'));
         case 'suspend':
-          await api.suspend(idOf(name), 'a person', '');
-          return world.permissions.suspended(name, world.timeline.nowMs);
+          return await this.#suspend(name);
         case 'resume':
           return await this.resume(name);
         case 'sync':
           return void (await api.sync(chance.happens(0.5) ? 'all' : [idOf(name)], 'a person'));
         case 'poke':
-          return void api.pokeSource('a person');
+          return await api.pokeSource('a person');
         case 'reload':
-          return this.reload((world.settings = anySettings(chance)));
+          return this.reload((world.settings = world.anySettings(chance)));
       }
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
@@ -279,13 +277,20 @@ export class Daemon extends DriverProcess {
     return appNames.filter((name) => this.api?.application(idOf(name)) !== undefined);
   }
 
+  async #suspend(name: AppName): Promise<void> {
+    const { permissions, timeline } = this.world;
+    const confirmed = permissions.suspensions.suspends(name);
+    await this.api?.suspend(idOf(name), 'a person', '');
+    confirmed(timeline.nowMs);
+  }
+
   async resume(name: AppName): Promise<void> {
-    const { permissions } = this.world;
-    const sinceMs = permissions.resumed(name);
+    const answered = this.world.permissions.suspensions.resumes(name, () => this.alive);
     try {
       await this.api?.resume(idOf(name), 'a person');
+      answered(false);
     } catch (error) {
-      if (sinceMs !== undefined && !isUndecided(error)) permissions.suspended(name, sinceMs);
+      answered(!isUndecided(error));
       throw error;
     }
   }

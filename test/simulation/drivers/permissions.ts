@@ -6,6 +6,7 @@ import type { Violate } from '../books.ts';
 import { type AppName, appNames, namedBy, nameOfScope, sizeOf } from './estate.ts';
 import { type Commit, descendsFrom } from './git.ts';
 import { type DriverSettings, isClosedAt } from './settings.ts';
+import { Suspensions } from './suspensions.ts';
 
 /** What a write rests on, where a server lists it: read for its application by itself. */
 export function listingFor({ object }: Action): string | undefined {
@@ -76,7 +77,7 @@ export class Permissions {
   readonly #goneMs = new Map<AppName, Map<string, number>>();
   readonly #goneBefore = new Map<AppName, Map<string, number>>();
   readonly #namedAgainMs = new Map<AppName, Map<string, number>>();
-  readonly #suspendedMs = new Map<AppName, number>();
+  suspensions = new Suspensions();
   readonly #approvals: Approval[] = [];
   readonly #commits = new Map<string, Commit>();
   #accepted: { readonly commit: Commit; readonly mayPrune: boolean; readonly isShrunk: boolean } | undefined;
@@ -178,7 +179,7 @@ export class Permissions {
     const copy = new Permissions(violate, this.#lagMs, this.#clockError);
     for (const [name, times] of this.#goneMs) copy.#goneMs.set(name, new Map(times));
     for (const [name, times] of this.#namedAgainMs) copy.#namedAgainMs.set(name, new Map(times));
-    for (const [name, sinceMs] of this.#suspendedMs) copy.#suspendedMs.set(name, sinceMs);
+    copy.suspensions = this.suspensions.copy();
     for (const approval of this.#approvals) copy.#approvals.push({ ...approval });
     for (const [id, commit] of this.#commits) copy.#commits.set(id, commit);
     copy.#accepted = this.#accepted;
@@ -225,21 +226,6 @@ export class Permissions {
     return this.#spent;
   }
 
-  suspended(name: AppName, nowMs: number): void {
-    this.#suspendedMs.set(name, nowMs);
-  }
-
-  /** @returns since when it was suspended. */
-  resumed(name: AppName): number | undefined {
-    const sinceMs = this.#suspendedMs.get(name);
-    this.#suspendedMs.delete(name);
-    return sinceMs;
-  }
-
-  isSuspended(name: AppName): boolean {
-    return this.#suspendedMs.has(name);
-  }
-
   /** @returns takes it back: the person was told that it did not work. */
   approved(application: AppName, digest: string, actions: readonly Action[]): () => void {
     const byId = new Map(actions.map((action) => [action.id, action]));
@@ -257,7 +243,7 @@ export class Permissions {
   sends({ action, intent }: Write, authority: Authority, atMs: number, wallMs: number): boolean {
     const { pass, settings } = authority;
     const name = pass.application;
-    const suspendedMs = this.#suspendedMs.get(name);
+    const suspendedMs = this.suspensions.since(name);
     if (suspendedMs !== undefined && suspendedMs < atMs)
       this.#violate('I-SUSPENDED', `${action.summary} for ${name}, suspended ${atMs - suspendedMs} ms before`);
     if (settings.every((one) => isClosedAt(one, wallMs)))

@@ -93,6 +93,8 @@ export interface DriverSwarm {
   readonly strangers: readonly Stranger[];
   /** Where there are several controllers. */
   readonly replicas?: ReplicaRates;
+  /** How much longer or shorter everything is that lasts; 1 by default. */
+  readonly pace?: number;
 }
 
 export function anyDriverSwarm(chance: Chance): DriverSwarm {
@@ -145,19 +147,25 @@ export class RandomDriverPlan implements DriverPlan {
     if (rates === undefined) return undefined;
     const chance = this.#chance;
     // Shorter and longer than a lease of 15 s, and twice as long.
-    const ms = chance.pick([3_000, 12_000, 16_000, 30_000, 45_000]);
+    const ms = this.#lasting(chance.pick([3_000, 12_000, 16_000, 30_000, 45_000]));
     if (chance.happens(rates.freeze)) return { type: 'freeze', ms };
     if (chance.happens(rates.cut))
       return { type: 'cut', link: chance.pick(['requests', 'answers', 'platform', 'git']), ms };
     if (chance.happens(rates.outage)) return { type: 'outage', ms };
     if (chance.happens(rates.join)) return { type: 'takeover' };
-    return chance.happens(rates.leave) ? { type: 'stop', downMs: chance.pick([0, 1_000, 30_000]) } : undefined;
+    return chance.happens(rates.leave)
+      ? { type: 'stop', downMs: this.#lasting(chance.pick([0, 1_000, 30_000])) }
+      : undefined;
+  }
+
+  #lasting(ms: number): number {
+    return ms * (this.#swarm.pace ?? 1);
   }
 
   #draw(effect: Effect): DriverPerturbation | undefined {
     const chance = this.#chance;
     const { rates, edits, humans: acts, strangers: others } = this.#swarm;
-    const downMs = (): number => chance.pick([0, 1_000, 60_000, 700_000]);
+    const downMs = (): number => this.#lasting(chance.pick([0, 1_000, 60_000, 700_000]));
     const a = chance.int(0x7fffffff);
     if (chance.happens(rates.crash))
       return { type: 'crash', when: chance.pick(['before', 'during', 'after']), downMs: downMs(), a };
@@ -166,7 +174,8 @@ export class RandomDriverPlan implements DriverPlan {
     if (edits.length > 0 && chance.happens(rates.git)) return { type: 'git', edit: chance.pick(edits), a };
     if (chance.happens(rates.rewind)) return { type: 'rewind' };
     if (chance.happens(rates.clock)) return { type: 'clock', jumpMs: chance.pick(JUMPS_MS) };
-    if (chance.happens(rates.source)) return { type: 'source', awayMs: chance.pick([1_000, 60_000, 900_000]) };
+    if (chance.happens(rates.source))
+      return { type: 'source', awayMs: this.#lasting(chance.pick([1_000, 60_000, 900_000])) };
     if (acts.length > 0 && chance.happens(rates.human)) return { type: 'human', act: chance.pick(acts), a };
     if (others.length > 0 && chance.happens(rates.stranger)) return { type: 'stranger', act: chance.pick(others), a };
     if (effect.kind === 'commit')

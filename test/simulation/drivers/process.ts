@@ -8,6 +8,7 @@ import type { PlatformRequest, Transport } from '../../../src/platform/transport
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import type { Chance } from '../chance.ts';
+import { Sleeps } from '../sleep.ts';
 import { ledThrough } from '../ledgers.ts';
 import { EPOCH_MS } from '../server.ts';
 import { never } from '../wire.ts';
@@ -24,6 +25,7 @@ export abstract class DriverProcess implements Sender {
   readonly world: Surroundings;
   readonly chance: Chance;
   readonly #bornMs: number;
+  protected readonly sleeps = new Sleeps();
   alive = true;
   epoch = 0;
   /** Virtual time at which it was asked to end. */
@@ -63,6 +65,7 @@ export abstract class DriverProcess implements Sender {
 
   kill(): void {
     this.alive = false;
+    this.sleeps.end();
   }
 
   /** Something that it waited for has come. */
@@ -82,11 +85,7 @@ export abstract class DriverProcess implements Sender {
   };
 
   #sleep(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason as Error);
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.world.timeline.after(ms, () => this.deliver(resolve));
-    });
+    return this.sleeps.begin(signal, (wake) => this.world.timeline.after(ms, () => this.deliver(wake)));
   }
 
   protected async openLedger(readOnly = false): Promise<Ledger> {

@@ -25,7 +25,18 @@ export interface DriverSettings {
   readonly window: HourlyWindow | undefined;
 }
 
-export function anySettings(chance: Chance): DriverSettings {
+/** Times that settings are drawn from; the first of each is that of `permissive`. */
+export interface SettingTimes {
+  readonly pruneAfterMs: readonly number[];
+  readonly resyncIntervalMs: readonly number[];
+}
+
+export const settingTimes: SettingTimes = {
+  pruneAfterMs: [60_000, 300_000, 600_000],
+  resyncIntervalMs: [120_000, 600_000],
+};
+
+export function anySettings(chance: Chance, times = settingTimes): DriverSettings {
   const window: HourlyWindow | undefined = chance.happens(0.3)
     ? { kind: chance.pick(['allow', 'deny']), fromMinute: chance.pick([0, 5, 30]), minutes: chance.pick([5, 20]) }
     : undefined;
@@ -33,21 +44,24 @@ export function anySettings(chance: Chance): DriverSettings {
     enabled: chance.happens(0.85),
     maxObjects: chance.pick([0, 1, 2, 3, 10]),
     maxShare: chance.pick([0.1, 0.3, 1]),
-    pruneAfterMs: chance.pick([60_000, 300_000, 600_000]),
-    resyncIntervalMs: chance.pick([120_000, 600_000]),
+    pruneAfterMs: chance.pick(times.pruneAfterMs),
+    resyncIntervalMs: chance.pick(times.resyncIntervalMs),
     concurrency: chance.pick([1, 2, 10]),
     window,
   });
 }
 
 /** Nothing stands in the way of anything but age. */
-export function permissive(): DriverSettings {
+export function permissive({
+  pruneAfterMs: [pruneAfterMs = 0],
+  resyncIntervalMs: [resyncIntervalMs = 0],
+} = settingTimes): DriverSettings {
   return settingsOf({
     enabled: true,
     maxObjects: 1000,
     maxShare: 1,
-    pruneAfterMs: 60_000,
-    resyncIntervalMs: 120_000,
+    pruneAfterMs,
+    resyncIntervalMs,
     concurrency: 10,
     window: undefined,
   });

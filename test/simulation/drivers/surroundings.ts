@@ -1,6 +1,7 @@
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import type { Books } from '../books.ts';
 import type { Intent } from '../../../src/model/owned.ts';
+import type { Workbench } from '../../../src/source/contents.ts';
 import type { Transport } from '../../../src/platform/transport.ts';
 import type { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
@@ -54,6 +55,8 @@ export interface Surroundings extends WiredWorld<Sender> {
   /** Digests that wait in the ledger to be taken up. */
   readonly approved: Map<AppName, string>;
   settings: DriverSettings;
+  /** What an operator might configure. */
+  anySettings(chance: Chance): DriverSettings;
   /** What a schedule is worth. */
   approvals: number;
   sourceChanges: number;
@@ -61,6 +64,7 @@ export interface Surroundings extends WiredWorld<Sender> {
   resolved: number;
   /** A pass begins. */
   began(process: Sender): void;
+  readonly workbench: Workbench;
   /** How long a feed needs to read a commit. */
   readonly readingMs: number;
   /** Of one process. */

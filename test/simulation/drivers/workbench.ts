@@ -43,17 +43,35 @@ export function contentsOf(
 }
 
 /** Reads nothing from anywhere: the feed hands over what was committed. */
-export const workbench: Workbench = {
-  commit: () => Promise.reject(new Error('no commit is read by its place')),
-  folder: () => Promise.reject(new Error('no folder is read')),
-  files: async (files) => new PlainContents(files),
-  async unpack(parts) {
-    const files: { readonly path: string; readonly text: string }[] = [];
-    for await (const part of parts())
-      for (const [path, text] of JSON.parse(part) as [string, string][]) files.push({ path, text });
-    return contentsOf(files);
-  },
-  judge: () => Promise.reject(new Error('the simulator has no policies')),
-  forgetFailures: async () => false,
-  close: async () => {},
-};
+export const workbench: Workbench = workbenchThat((files) => contentsOf(files));
+
+/** As `workbench`, for processes that load the same files in one context: they are parsed once. */
+export function sharedWorkbench(): Workbench {
+  const cache = new FileCache();
+  const known = new Map<string, Contents>();
+  return workbenchThat((files) => {
+    const key = JSON.stringify(files);
+    let contents = known.get(key);
+    if (contents === undefined) known.set(key, (contents = contentsOf(files, cache)));
+    return contents;
+  });
+}
+
+type Files = readonly { readonly path: string; readonly text: string }[];
+
+function workbenchThat(unpacks: (files: Files) => Contents): Workbench {
+  return {
+    commit: () => Promise.reject(new Error('no commit is read by its place')),
+    folder: () => Promise.reject(new Error('no folder is read')),
+    files: async (files) => new PlainContents(files),
+    async unpack(parts) {
+      const files: { readonly path: string; readonly text: string }[] = [];
+      for await (const part of parts())
+        for (const [path, text] of JSON.parse(part) as [string, string][]) files.push({ path, text });
+      return unpacks(files);
+    },
+    judge: () => Promise.reject(new Error('the simulator has no policies')),
+    forgetFailures: async () => false,
+    close: async () => {},
+  };
+}

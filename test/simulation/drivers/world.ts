@@ -28,7 +28,8 @@ import {
   type ReplicaPerturbation,
 } from './perturbations.ts';
 import { Sends } from './sends.ts';
-import { anySettings, type DriverSettings } from './settings.ts';
+import { sharedWorkbench } from './workbench.ts';
+import { anySettings, type DriverSettings, type SettingTimes } from './settings.ts';
 import type { Driving, DriversSettings } from './driving.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
 
@@ -57,6 +58,7 @@ export class DriversWorld implements Surroundings {
   readonly #chance: Chance;
   /** undefined: git names no installs. Apart from the others, so that it moves nothing in schedules without them. */
   readonly #installing: Chance | undefined;
+  readonly #settingTimes: SettingTimes | undefined;
   readonly #doomed = new Set<Sender>();
   #plan: DriverPlan = nothingHappens;
   #fullCommits = 0;
@@ -81,9 +83,11 @@ export class DriversWorld implements Surroundings {
   isCalm = false;
   readonly boot = 'boot-1';
   readonly readingMs = 300;
+  readonly workbench = sharedWorkbench();
 
   constructor(settings: DriversSettings) {
     const { seed, driving, ledgers, tracing, platforms, timing = defaultTiming, lagMs = 0, clockError = 0 } = settings;
+    this.#settingTimes = settings.settingTimes;
     this.timing = timing;
     this.settleMs = {
       'target-state': timing.settleTargetStateMs,
@@ -115,7 +119,12 @@ export class DriversWorld implements Surroundings {
     // Without a listing a lost answer leaves an install in doubt for good.
     if (dialect === 'extended' && installing.happens(INSTALLING_SHARE)) this.#installing = installing;
     this.#install();
-    this.settings = anySettings(chance);
+    this.settings = this.anySettings(chance);
+  }
+
+  /** What an operator might configure. */
+  anySettings(chance: Chance): DriverSettings {
+    return anySettings(chance, this.#settingTimes);
   }
 
   violate(invariant: string, message: string): void {

@@ -5,7 +5,8 @@ import type { AppName } from '../drivers/estate.ts';
 import { Git } from '../drivers/git.ts';
 import { Permissions } from '../drivers/permissions.ts';
 import { Sends } from '../drivers/sends.ts';
-import type { DriverSettings } from '../drivers/settings.ts';
+import { anySettings, type DriverSettings } from '../drivers/settings.ts';
+import { workbench } from '../drivers/workbench.ts';
 import type { Sender, Surroundings } from '../drivers/surroundings.ts';
 import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../../support/memory-ledger.ts';
@@ -65,6 +66,8 @@ export class ModelGround implements Surroundings {
   readonly #store: MemoryStore;
   readonly offers = new Offers();
   readonly settings: DriverSettings;
+  readonly anySettings = anySettings;
+  readonly workbench = workbench;
   readonly state: StateText;
   readonly #sends: Sends;
   protected readonly scenario: Scenario;

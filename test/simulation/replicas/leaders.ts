@@ -2,10 +2,10 @@ import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { type Commit, descendsFrom } from '../drivers/git.ts';
 import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
-import type { ReplicaSurroundings } from './surroundings.ts';
+import { CLOCK_ERROR, type ReplicaSurroundings } from './surroundings.ts';
 
-/** Time after which a process that hands over waits no longer for its work. */
-const DRAIN_MS = defaultSettings().controller.drainTimeoutMs;
+/** Time after which a process that hands over waits no longer for its work, by its clock. */
+const DRAIN_MS = defaultSettings().controller.drainTimeoutMs / (1 + CLOCK_ERROR);
 
 /** Who leads what in truth, and what follows from that. */
 export class Leaders {
@@ -86,15 +86,24 @@ export class Leaders {
 
   /** Once all is well, every unit has exactly one leader. */
   compare(units: readonly LeaseUnit[]): void {
+    for (const fault of this.#faults(units)) this.#world.violate('L-LEAD', fault);
+  }
+
+  areClear(units: readonly LeaseUnit[]): boolean {
+    return this.#faults(units).length === 0;
+  }
+
+  #faults(units: readonly LeaseUnit[]): string[] {
     const { database, alive } = this.#world;
+    const faults: string[] = [];
     for (const unit of units) {
       const row = database.leases.rows.get(unit);
       const holder = database.holders.get(unit)?.replica;
-      if (row === undefined || row.expiresMs <= database.nowMs())
-        this.#world.violate('L-LEAD', `${unit} has no leader`);
+      if (row === undefined || row.expiresMs <= database.nowMs()) faults.push(`${unit} has no leader`);
       const leading = alive.filter((replica) => replica.leads(unit)).map(({ name }) => name);
       if (leading.length !== 1 || leading[0] !== holder)
-        this.#world.violate('L-LEAD', `${unit} is led by ${leading.join(', ') || 'none'}, and its lease has ${holder}`);
+        faults.push(`${unit} is led by ${leading.join(', ') || 'none'}, and its lease has ${holder}`);
     }
+    return faults;
   }
 }

@@ -19,6 +19,7 @@ import { EPOCH_MS } from '../server.ts';
 import { SimulatedLink } from './database-link.ts';
 import {
   CLOCK_ERROR,
+  LATE_MS,
   LEASE_MS,
   type Link,
   type Peer,
@@ -26,6 +27,9 @@ import {
   type ReplicaSurroundings,
   timing,
 } from './surroundings.ts';
+
+/** Shorter waits are of work under way. */
+const LATE_FROM_MS = 500;
 
 type Opened = Pick<ControllerOptions, 'ledger' | 'leadership' | 'replicas' | 'clock'>;
 
@@ -37,6 +41,8 @@ export class Replica extends Daemon implements Peer {
   /** Its monotonic clock runs so much faster than time, and its wall clock shows so much more. */
   readonly #rate: number;
   readonly #wallOffsetMs: number;
+  /** It is so busy that it goes on so much later than it asked for. */
+  readonly #lateMs: number;
   readonly #cuts = new Map<Link, number>();
   readonly #waiting: (() => void)[] = [];
   readonly #epochs = new Set<number>();
@@ -54,6 +60,7 @@ export class Replica extends Daemon implements Peer {
     this.#link = new Chance(world.seed, 500 + number);
     this.#rate = this.#link.pick([1, 1, 1 - CLOCK_ERROR, 1 + CLOCK_ERROR]);
     this.#wallOffsetMs = this.#link.pick([0, 0, 3_600_000, -3_600_000, 40_000]);
+    this.#lateMs = this.#link.pick([0, LATE_MS, LATE_MS]);
     this.#bornMs = world.timeline.nowMs;
   }
 
@@ -81,11 +88,8 @@ export class Replica extends Daemon implements Peer {
   }
 
   #sleepFor(ms: number, signal: AbortSignal | undefined): Promise<void> {
-    return new Promise((resolve, reject) => {
-      if (signal?.aborted === true) return reject(signal.reason as Error);
-      signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-      this.#world.timeline.after(Math.ceil(ms / this.#rate), () => this.deliver(resolve));
-    });
+    const passesMs = Math.ceil((ms < LATE_FROM_MS ? ms : ms + this.#lateMs) / this.#rate);
+    return this.sleeps.begin(signal, (wake) => this.#world.timeline.after(passesMs, () => this.deliver(wake)));
   }
 
   /** It does nothing until then: what it waits for comes when it goes on. Its monotonic clock may not count that time. */

@@ -1,28 +1,32 @@
 import { sourceUnit, platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { Chance } from '../chance.ts';
-import { appNames } from '../drivers/estate.ts';
+import { idOf } from '../drivers/daemon.ts';
+import { type AppName, appNames } from '../drivers/estate.ts';
 import { anyDriverSwarm, RandomDriverPlan, type ReplicaRates, scriptedDrivers } from '../drivers/perturbations.ts';
 import { differences, type DriversOptions, type DriversResult, resultOf } from '../drivers/schedule.ts';
 import { undecidable } from '../drivers/person.ts';
 import { permissive } from '../drivers/settings.ts';
 import type { Replica } from './replica.ts';
-import { LEASE_MS, PLATFORMS, timing } from './surroundings.ts';
+import { LATE_MS, LEASE_MS, PACE, PLATFORMS, settingTimes } from './surroundings.ts';
 import { ReplicasWorld } from './world.ts';
 
-const PEACE_MS = 2 * 60_000;
-const CHAOS_MS_MAX = 30 * 60_000;
+const PEACE_MS = 20_000;
+/** Fewer than a single controller takes, and more befalls each of them. */
+const STEPS = [40, 80, 160];
+const CHAOS_MS_MAX = 6 * 60_000;
 /** A lease that nobody renews any more is taken, and its successor has begun. */
-const LED_MS = 3 * LEASE_MS;
-/** Longer than any settle window here, and than any backoff or circuit after it. */
-const SETTLED_MS = timing.settleInstallMs + 6 * 60_000;
-const ROUND_MS = 3 * 60_000;
-const ROUNDS_MAX = 12;
+const LED_MS = 3 * LEASE_MS + 2 * LATE_MS;
+/** All comes to rest within this time: longer than any settle window here, and any backoff or circuit after it. */
+const RESTS_MS_MAX = 40 * 60_000;
+const LOOK_EVERY_MS = 5_000;
+/** Once all is as wished, nothing is written for so long: in this time a removal becomes due, and all are looked at twice. */
+const QUIET_MS = permissive(settingTimes).pruneAfterMs + 25_000;
 const units = [...[...PLATFORMS].map(platformUnit), sourceUnit('default')];
 
 /** One run of several controllers: peace, chaos, calm, and what must be true. The seed decides all of it. */
 export async function runReplicas(seed: number, options: DriversOptions = {}): Promise<DriversResult> {
   const chance = new Chance(seed, 10);
-  const swarm = { ...anyDriverSwarm(chance), replicas: anyRates(chance) };
+  const swarm = { ...anyDriverSwarm(chance), steps: chance.pick(STEPS), replicas: anyRates(chance), pace: PACE };
   const drawn = new RandomDriverPlan(new Chance(seed, 7), swarm);
   const world = new ReplicasWorld({ seed, tracing: options.tracing ?? false });
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
@@ -39,49 +43,62 @@ export async function runReplicas(seed: number, options: DriversOptions = {}): P
 function anyRates(chance: Chance): ReplicaRates {
   const rate = (...choices: readonly number[]): number => chance.pick(choices);
   return {
-    freeze: rate(0, 0.01, 0.03),
-    cut: rate(0, 0.01, 0.03),
-    outage: rate(0, 0, 0.01),
-    join: rate(0, 0.01, 0.03),
-    leave: rate(0, 0.01, 0.02),
+    freeze: rate(0, 0.02, 0.06),
+    cut: rate(0, 0.02, 0.06),
+    outage: rate(0, 0, 0.02),
+    join: rate(0, 0.02, 0.05),
+    leave: rate(0, 0.02, 0.04),
   };
 }
 
 async function settle(world: ReplicasWorld): Promise<void> {
   world.calmDown();
-  while (world.alive.length < world.wanted) world.start();
-  await world.letPass(LED_MS);
+  while (world.working.length < world.wanted) world.start();
+  for (let passedMs = 0; passedMs < LED_MS && !world.leaders.areClear(units); passedMs += 1_000)
+    await world.letPass(1_000);
   world.leaders.compare(units);
   if (world.violation !== undefined) return;
-  for (const replica of world.alive) replica.reload((world.settings = permissive()));
-  await world.letPass(SETTLED_MS);
-  for (const name of appNames) await every(world, (replica) => replica.resume(name));
-  for (let round = 0; round < ROUNDS_MAX && world.violation === undefined; round += 1) {
-    await world.letPass(ROUND_MS);
-    while (await every(world, (replica) => replica.approve(0, false))) await world.letPass(30_000);
+  for (const replica of world.working) replica.reload((world.settings = permissive(settingTimes)));
+  const untilMs = world.timeline.nowMs + RESTS_MS_MAX;
+  while (world.violation === undefined && world.timeline.nowMs < untilMs) {
+    await world.letPass(LOOK_EVERY_MS);
+    for (const name of appNames) if (isSuspended(world, name)) await every(world, (replica) => replica.resume(name));
     if (faults(world).length === 0) break;
+    while (await every(world, (replica) => replica.approve(0, false))) await world.letPass(LOOK_EVERY_MS);
   }
   if (world.violation !== undefined) return;
   for (const fault of faults(world)) world.violate('L-CONV', fault);
-  await world.letPass(ROUND_MS);
-  const writes = world.truth.sent.length;
-  await world.letPass(2 * ROUND_MS);
-  if (world.truth.sent.length > writes) world.violate('L-QUIET', 'something was written after convergence');
+  await rest(world);
   world.leaders.compare(units);
   for (const { id, method, result } of world.database.commands)
     if (result === undefined) world.violate('L-COMMAND', `command ${id} (${method}) was confirmed, and never answered`);
   await world.books.compare(await world.reader());
 }
 
+function isSuspended({ working }: ReplicasWorld, name: AppName): boolean {
+  return working.some(({ api }) => api?.application(idOf(name))?.pause?.type === 'suspended');
+}
+
+/** Waits until nothing is written any more. */
+async function rest(world: ReplicasWorld): Promise<void> {
+  const { sent } = world.truth;
+  const fromMs = world.timeline.nowMs;
+  const quietMs = (): number => world.timeline.nowMs - Math.max(fromMs, sent.at(-1)?.sentMs ?? 0);
+  while (world.violation === undefined && quietMs() < QUIET_MS) {
+    if (world.timeline.nowMs - fromMs > RESTS_MS_MAX) return world.violate('L-QUIET', 'it never ceases to write');
+    await world.letPass(QUIET_MS - quietMs());
+  }
+}
+
 /** Asks every replica, since only one of them leads what it is about. @returns whether any of them said yes. */
 async function every(world: ReplicasWorld, ask: (replica: Replica) => Promise<unknown>): Promise<boolean> {
   let isDone = false;
-  for (const replica of world.alive) if ((await world.whileDriving(ask(replica))) === true) isDone = true;
+  for (const replica of world.working) if ((await world.whileDriving(ask(replica))) === true) isDone = true;
   return isDone;
 }
 
 /** Nobody decides here what only a person can, as in schedules of one controller. */
 function faults(world: ReplicasWorld): string[] {
   if (undecidable(world).length > 0) return [];
-  return differences(world, world.alive[0]);
+  return differences(world, world.working[0]);
 }

@@ -1,26 +1,37 @@
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
+import { STALE_MS } from '../../../src/controller/replicas/shared-state.ts';
 import { defaultTiming, type Timing } from '../../../src/reconcile/apply/world.ts';
 import type { MemoryDatabase } from '../../support/memory-database.ts';
 import type { AppName } from '../drivers/estate.ts';
 import type { Commit, Git } from '../drivers/git.ts';
 import type { Sends } from '../drivers/sends.ts';
+import type { SettingTimes } from '../drivers/settings.ts';
 import type { Sender, Surroundings } from '../drivers/surroundings.ts';
 
-export const LEASE_MS = 15_000;
-/** What one process stores reaches the others within this time: a poll, and as long as a process may hang without losing its lease. */
-export const LAG_MS = LEASE_MS + 10_000;
+/** Shorter than by default, as all times here, so that a schedule takes less virtual time. */
+export const LEASE_MS = 7_500;
+/** The part of the times that a schedule of one controller has. */
+export const PACE = 0.5;
+/** What one process stores reaches the others within this time, or they send nothing. */
+export const LAG_MS = STALE_MS * 1.03 + 2_000;
+export const settingTimes: SettingTimes = {
+  pruneAfterMs: [20_000, 60_000, 120_000],
+  resyncIntervalMs: [20_000, 60_000],
+};
+/** How much later than it asked for a busy process goes on at most. */
+export const LATE_MS = 1_500;
 /** How much faster or slower than time a monotonic clock runs at most. */
 export const CLOCK_ERROR = 0.03;
 /** The platform of each application that is not on the default one. */
 export const platforms: ReadonlyMap<AppName, string> = new Map([['three', 'west']]);
 export const PLATFORMS: ReadonlySet<string> = new Set(['default', 'west']);
 
-/** Shorter settle windows than by default, so that a schedule takes less virtual time; the platform acts within them. */
+/** Shorter settle windows than by default; the platform acts within them. */
 export const timing: Timing = {
   ...defaultTiming,
-  settleTargetStateMs: 30_000,
-  settleCreationMs: 60_000,
-  settleInstallMs: 180_000,
+  settleTargetStateMs: 8_000,
+  settleCreationMs: 15_000,
+  settleInstallMs: 40_000,
 };
 
 /** The platform acts within a settle window by any clock. */

@@ -11,7 +11,14 @@ import { memoryHost } from '../ledgers.ts';
 import { EPOCH_MS } from '../server.ts';
 import { Leaders } from './leaders.ts';
 import { Replica } from './replica.ts';
-import { CLOCK_ERROR, LAG_MS, platforms, platformTiming, type ReplicaSurroundings } from './surroundings.ts';
+import {
+  CLOCK_ERROR,
+  LAG_MS,
+  platforms,
+  platformTiming,
+  type ReplicaSurroundings,
+  settingTimes,
+} from './surroundings.ts';
 
 const REPLICAS_MAX = 4;
 
@@ -43,6 +50,7 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
       platforms,
       timing: platformTiming,
       lagMs: LAG_MS,
+      settingTimes,
       clockError: CLOCK_ERROR,
     });
     this.#draw = new Chance(seed, 30);
@@ -65,6 +73,11 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
     return this.launch(new Replica(this, number));
   }
 
+  /** Those that were not asked to end. */
+  get working(): readonly Replica[] {
+    return this.alive.filter(({ drainMs }) => drainMs === undefined);
+  }
+
   get alive(): readonly Replica[] {
     return this.processes.filter((process): process is Replica => process instanceof Replica && process.alive);
   }
@@ -75,14 +88,14 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
 
   /** A person reaches any of them. */
   override get daemon(): Replica | undefined {
-    const awake = this.alive.filter(({ isFrozen, drainMs }) => !isFrozen && drainMs === undefined);
+    const awake = this.working.filter(({ isFrozen }) => !isFrozen);
     return awake.length === 0 ? undefined : this.#draw.pick(awake);
   }
 
   /** One that ended is started again, unless there are enough; now and then one more joins. */
   protected override startAfter(ms: number): void {
     this.timeline.after(ms, () => {
-      if (this.alive.length < this.wanted) this.start();
+      if (this.working.length < this.wanted) this.start();
     });
   }
 

@@ -1,0 +1,56 @@
+import type { AppName } from './estate.ts';
+
+/** Which applications persons have suspended, as far as anybody can know. */
+export class Suspensions {
+  readonly #sinceMs = new Map<AppName, number>();
+  /** How often the end of a suspension was asked for, and who waits for it. */
+  readonly #resuming = new Map<AppName, { asked: number; readonly open: Set<() => boolean> }>();
+
+  /** Since when it is suspended for sure. */
+  since(name: AppName): number | undefined {
+    return this.#sinceMs.get(name);
+  }
+
+  /**
+   * A person asks for a suspension.
+   * @returns called when it is confirmed. Another person may have asked for the opposite at the same time: then nobody knows which of the
+   * two was carried out last.
+   */
+  suspends(name: AppName): (nowMs: number) => void {
+    const { asked } = this.#resumingOf(name);
+    return (nowMs) => {
+      const resuming = this.#resumingOf(name);
+      if (resuming.asked === asked && ![...resuming.open].some((isAlive) => isAlive())) this.#sinceMs.set(name, nowMs);
+    };
+  }
+
+  /**
+   * A person asks for the end of a suspension.
+   * @param isAlive whether it may still be on its way.
+   * @returns called when it is answered; `isRefused`: nothing has changed.
+   */
+  resumes(name: AppName, isAlive: () => boolean): (isRefused: boolean) => void {
+    const sinceMs = this.#sinceMs.get(name);
+    this.#sinceMs.delete(name);
+    const resuming = this.#resumingOf(name);
+    resuming.asked += 1;
+    resuming.open.add(isAlive);
+    return (isRefused) => {
+      resuming.open.delete(isAlive);
+      if (isRefused && sinceMs !== undefined) this.#sinceMs.set(name, sinceMs);
+    };
+  }
+
+  /** The same for another world. */
+  copy(): Suspensions {
+    const copy = new Suspensions();
+    for (const [name, sinceMs] of this.#sinceMs) copy.#sinceMs.set(name, sinceMs);
+    return copy;
+  }
+
+  #resumingOf(name: AppName): { asked: number; readonly open: Set<() => boolean> } {
+    let resuming = this.#resuming.get(name);
+    if (resuming === undefined) this.#resuming.set(name, (resuming = { asked: 0, open: new Set() }));
+    return resuming;
+  }
+}
