@@ -17,6 +17,8 @@ function openBrowser(): Promise<Browser> {
 export interface VisitOptions {
   /** Default: admin. null: signed out. */
   readonly as?: User | null;
+  /** In place of a user's of the world. */
+  readonly token?: string;
   readonly width?: number;
   readonly theme?: 'light' | 'dark';
   readonly context?: BrowserContextOptions;
@@ -30,6 +32,7 @@ export interface VisitOptions {
  */
 export async function visit(url: string, path: string, options: VisitOptions = {}): Promise<Page> {
   const { as = 'admin', width = 1280, theme = 'light', expects } = options;
+  const token = options.token ?? (as === null ? undefined : TOKENS[as]);
   const context = await (await openBrowser()).newContext({
     baseURL: url,
     viewport: { width, height: 900 },
@@ -50,7 +53,7 @@ export async function visit(url: string, path: string, options: VisitOptions = {
     await context.close();
     expect(faults, 'messages of the console and errors of scripts').toEqual([]);
   });
-  if (as !== null) await signIn(context, url, TOKENS[as]);
+  if (token !== undefined) await signIn(context, url, token);
   const page = await context.newPage();
   await page.goto(path);
   return page;
