@@ -96,6 +96,8 @@ export class Replica {
   readonly shared: SharedLedger;
   readonly controller: Controller;
   isDatabaseAway = false;
+  /** Awaited before each statement: a process that stops in the middle of something. */
+  beforeStatement: (operation: string) => Promise<void> = async () => {};
   /** It reads a checkout of its own, which somebody else updates. */
   hasCheckout = false;
   /** Statements that the database never gets. */
@@ -109,10 +111,11 @@ export class Replica {
     const random = seededRandom(name.length + name.charCodeAt(0));
     const link: DatabaseLink = {
       ...directLink,
-      run: (operation, statement) =>
-        this.isDatabaseAway || this.isLost(operation)
-          ? Promise.reject(new LinkLost(false))
-          : directLink.run(operation, statement),
+      run: async (operation, statement) => {
+        await this.beforeStatement(operation);
+        if (this.isDatabaseAway || this.isLost(operation)) throw new LinkLost(false);
+        return directLink.run(operation, statement);
+      },
     };
     const shared = openMemoryShared(group.database, {
       clock,
@@ -179,6 +182,8 @@ export class Group {
   readonly requests: { readonly by: string; readonly platform: PlatformName; readonly request: PlatformRequest }[] = [];
   readonly replicas: Replica[] = [];
   readonly #settings: string;
+  /** For the ids of all platforms, which no two replicas may give twice. */
+  readonly #random = seededRandom(3);
   #commits = 0;
 
   constructor(settings = '{}') {
@@ -260,7 +265,7 @@ export class Group {
 
   configuration(by: string, variables: ReadonlyMap<string, string> = new Map()): ControllerConfiguration {
     const { clock } = this;
-    const random = seededRandom(3);
+    const random = this.#random;
     const client = (name: PlatformName) => {
       const sandbox = inMemoryTransport(this.platforms[name], () => ({
         nowMs: clock.now(),
