@@ -12,7 +12,7 @@ import { policyJudge } from '../reconcile/policy-judge.ts';
 import type { PassOptions, Work } from '../reconcile/reconcile.ts';
 import { workOf } from '../reconcile/work.ts';
 import { survey, type Survey, type SurveyInput } from '../reconcile/survey.ts';
-import { rejectOnAbort } from '../runtime/clock.ts';
+import { unlessAborted } from '../runtime/clock.ts';
 import type { PlannedManifests, PlanRequest } from './api.ts';
 import { type Core, passOptions, withAdoption, worldOf } from './core.ts';
 import { createAllowance, requireAllowedScope, requireWithin } from './plan-bounds.ts';
@@ -183,7 +183,7 @@ async function surveyed(
       return { ...world, client: client(world.client), policies };
     },
   });
-  return Promise.race([surveying, rejectOnAbort(signal)]);
+  return unlessAborted(surveying, signal);
 }
 
 function unknownResource(id: ResourceId): PortolanError {

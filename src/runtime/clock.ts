@@ -42,6 +42,22 @@ export function rejectOnAbort(signal: AbortSignal): Promise<never> {
   });
 }
 
+/**
+ * Returns the result of the work, or rejects with the signal's reason once that is aborted. No listener is left: Node.js keeps a signal
+ * of `AbortSignal.any` that has one, and the result with it, until it is aborted.
+ */
+export async function unlessAborted<Result>(work: Promise<Result>, signal: AbortSignal): Promise<Result> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = (): void => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
 /** Longest timer of Node.js, 24.8 days. It fires at once beyond that. */
 const TIMER_MS_MAX = 2 ** 31 - 1;
 

@@ -1,5 +1,6 @@
+import { getEventListeners } from 'node:events';
 import { afterEach, expect, test, vi } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { systemClock, unlessAborted } from '../../src/runtime/clock.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -26,4 +27,21 @@ test('such a sleep can be aborted in each of its parts', async () => {
     expect(await slept).toBe(reason);
     expect(vi.getTimerCount(), `${days} days`).toBe(0);
   }
+});
+
+test('work that ends leaves no listener on the signal that could have aborted it', async () => {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal]);
+  expect(await unlessAborted(Promise.resolve('done'), signal)).toBe('done');
+  await expect(unlessAborted(Promise.reject(new Error('failed')), signal)).rejects.toThrow('failed');
+  expect(getEventListeners(signal, 'abort')).toEqual([]);
+});
+
+test('work is left when the signal is aborted, also before', async () => {
+  const never = new Promise<never>(() => {});
+  const stop = new AbortController();
+  const left = unlessAborted(never, stop.signal);
+  stop.abort(new Error('enough'));
+  await expect(left).rejects.toThrow('enough');
+  await expect(unlessAborted(never, stop.signal)).rejects.toThrow('enough');
 });
