@@ -54,9 +54,7 @@ function anyRates(chance: Chance): ReplicaRates {
 async function settle(world: ReplicasWorld): Promise<void> {
   world.calmDown();
   while (world.working.length < world.wanted) world.start();
-  for (let passedMs = 0; passedMs < LED_MS && !world.leaders.areClear(units); passedMs += 1_000)
-    await world.letPass(1_000);
-  world.leaders.compare(units);
+  await leadersAreClear(world);
   if (world.violation !== undefined) return;
   for (const replica of world.working) replica.reload((world.settings = permissive(settingTimes)));
   const untilMs = world.timeline.nowMs + RESTS_MS_MAX;
@@ -69,10 +67,17 @@ async function settle(world: ReplicasWorld): Promise<void> {
   if (world.violation !== undefined) return;
   for (const fault of faults(world)) world.violate('L-CONV', fault);
   await rest(world);
-  world.leaders.compare(units);
+  await leadersAreClear(world);
   for (const { id, method, result } of world.database.commands)
     if (result === undefined) world.violate('L-COMMAND', `command ${id} (${method}) was confirmed, and never answered`);
   await world.books.compare(await world.reader());
+}
+
+/** A unit that is handed over has no leader for a moment. */
+async function leadersAreClear(world: ReplicasWorld): Promise<void> {
+  const untilMs = world.timeline.nowMs + LED_MS;
+  while (world.timeline.nowMs < untilMs && !world.leaders.areClear(units)) await world.letPass(1_000);
+  world.leaders.compare(units);
 }
 
 function isSuspended({ working }: ReplicasWorld, name: AppName): boolean {
