@@ -64,6 +64,7 @@ function createCore(
     commits: new Commits(sourceLedger),
     claims: new Map(),
     orphanWork: new Set(),
+    decided: new Map(),
     configuration: options.configuration,
     account: new Account(noAccount),
     budget: createRemovalBudget({

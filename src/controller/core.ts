@@ -16,7 +16,7 @@ import type { EventDraft } from './events.ts';
 import type { Gates } from './gates.ts';
 import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
-import type { AppRecord } from './ledger-records.ts';
+import type { AppRecord, Kept } from './ledger-records.ts';
 import type { Leadership } from './replicas/leadership.ts';
 import type { SharedView } from './replicas/shared-view.ts';
 import type { Slots } from './slots.ts';
@@ -48,6 +48,8 @@ export interface Core extends CoreBase {
   refreshOrphans(platform: string): Promise<void>;
   /** The state that other replicas store; undefined without others. */
   sharedState: SharedView | undefined;
+  /** The decisions of users since the accepted source was last followed. A record that was restored meanwhile may lack them. */
+  readonly decided: Map<ResourceId, Partial<Kept>>;
   /** Lets a reload of the configuration wait for work that uses the former one. */
   track(work: Promise<unknown>): void;
   /** Reads the source again after it exceeded a limit. */

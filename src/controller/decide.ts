@@ -5,7 +5,10 @@ import { type AppRecord, type Kept, saveRecord } from './ledger-records.ts';
 import { platformUnit } from './replicas/leadership.ts';
 import { leading } from './replicas/unit-ledgers.ts';
 
-/** Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. */
+/**
+ * Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. The source may have removed the
+ * application meanwhile, and named it again: then it has another record.
+ */
 export async function decide(
   core: Core,
   record: AppRecord,
@@ -16,11 +19,14 @@ export async function decide(
     const sourceLedger = { ...core.sourceLedger, ledger };
     const next = { ...record, kept: { ...record.kept, ...change } };
     await saveRecord(sourceLedger, next, [decision.line]);
+    const { id } = record;
+    const present = core.records.get(id) ?? record;
     // A pass may have changed other members meanwhile.
-    record.kept = { ...record.kept, ...change };
+    for (const one of new Set([record, present])) one.kept = { ...one.kept, ...change };
+    core.decided.set(id, { ...core.decided.get(id), ...change });
     publish(core, record, record.revision, [decision.event]);
     // It may also have saved them after the decision, without it. The present content of the ledger is not known.
-    record.written = '';
-    await saveRecord(sourceLedger, record);
+    present.written = '';
+    await saveRecord(sourceLedger, present);
   });
 }

@@ -47,6 +47,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   const { accepted } = latest;
   const leadsSource = leadership.of(sourceUnit(options.source)) !== undefined;
   const isNew = account.snapshot !== accepted.snapshot;
+  core.decided.clear();
   const turn = (): Promise<void> => options.clock.sleep(0);
   const works = await worksOf(accepted.desired, turn);
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
@@ -66,6 +67,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     const { id } = work.application;
     const known = records.get(id);
     const record = known ?? (added.get(id) as AppRecord);
+    if (known === undefined) record.kept = { ...record.kept, ...core.decided.get(id) };
     records.set(id, record);
     if (known === undefined && isLed(core, record)) logStanding(options.log, record);
     if (known !== undefined && isSameWork(known.work, work)) moveUnchanged(record, latest);
@@ -212,7 +214,10 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
   const { sourceLedger, options } = core;
   const { id, labels, spec } = work.application;
   const nowMs = options.clock.now();
-  const stored = core.sharedState?.take(id) ?? (await restoreRecord(sourceLedger, id));
+  const shared = core.sharedState?.take(id);
+  // The ledger has what this process stored itself since it last read what others store.
+  const isOwn = core.leadership.held(platformUnit(spec.platform)) !== undefined;
+  const stored = isOwn || shared === undefined ? await restoreRecord(sourceLedger, id) : shared;
   const fresh: ApplicationStatus = {
     id,
     scope: null,

@@ -218,3 +218,32 @@ test('what a new leader stores before the former one notices reaches the former 
   await group.until(isSuspended, 'it shows what the new leader has decided');
   expect(one.controller.api.status().source.observedRevision).toBe(revision);
 });
+
+test('a suspension that is stored while git removes and names the application again stays', async () => {
+  const { group, one, two } = await opened();
+  const first = await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  const stored = Promise.withResolvers<void>();
+  let isHeld = false;
+  one.beforeStatement = async (operation) => {
+    if (operation !== 'commit' || isHeld) return;
+    isHeld = true;
+    await stored.promise;
+  };
+  const suspended = one.controller.api.suspend(EAST, 'ops', 'a test');
+  await group.until(() => isHeld, 'the suspension is being stored');
+  await group.commit(application('west', 'www.example.com'), [one]);
+  await group.until(() => one.controller.api.application(EAST) === undefined, 'the application is gone');
+  const third = await group.commit(both('www.example.com'), [one]);
+  await group.until(() => one.accepted() === third && third !== first, 'it is named again');
+  await group.until(() => one.controller.api.application(EAST) !== undefined, 'it is there again');
+  stored.resolve();
+  await suspended;
+  const pauseAt = ({ controller }: Replica) => controller.api.application(EAST)?.pause?.type;
+  await group.until(() => pauseAt(one) === 'suspended', 'it is paused');
+  group.platforms.east.rules.delete([...group.platforms.east.rules.all()].find(({ type }) => type === 1)?.id ?? '');
+  await one.controller.api.sync([EAST], 'a test');
+  await group.pass(10_000);
+  expect(group.domains('east')).toEqual([]);
+  await group.until(() => pauseAt(two) === 'suspended', 'the other replica shows it');
+});
