@@ -219,8 +219,9 @@ async function attempt(core: Core, { record, revision, lead, policy }: Attempt):
     publish(core, record, revision, eventsOf(event));
   };
   // After a new commit, or when the process may not continue, writes in flight are finished and no new one starts.
+  const isOver = (): boolean => record.work !== wanted || core.records.get(record.id) !== record;
   const stopRequested = (): 'interrupted' | undefined =>
-    mayNotContinue(core, lead) || record.work !== wanted ? 'interrupted' : undefined;
+    mayNotContinue(core, lead) || isOver() ? 'interrupted' : undefined;
   try {
     const hooks = { emit, stopRequested };
     const world = worldOf(core, wanted, {

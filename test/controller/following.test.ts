@@ -56,6 +56,22 @@ test('applications of a commit that could not be taken over at first are looked 
   expect(domains(world)).toContain('r2.example.com');
 });
 
+test('a pass begins no write for an application that git has removed meanwhile', async () => {
+  const world = await settled(1);
+  let isRemoved = false;
+  world.answer = async (request) => {
+    if (request.isRead || isRemoved) return undefined;
+    isRemoved = true;
+    const { 'app.yaml': _app, 'web.yaml': _web, ...others } = filesOf(0, 'zoo');
+    await world.commit(others);
+    return undefined;
+  };
+  await world.commit(filesOf(3, 'zoo'));
+  await world.until(() => isRemoved, 'the first write is sent');
+  await world.pass(60_000);
+  expect(domains(world).toSorted()).toEqual(['r0.example.com', 'r1.example.com']);
+});
+
 test('nothing is removed for a revision that was replaced before its successor is taken over', async () => {
   const world = await settled(3);
   await world.commit(filesOf(2));
