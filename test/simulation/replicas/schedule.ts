@@ -1,3 +1,4 @@
+import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import { sourceUnit, platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { Chance } from '../chance.ts';
 import { idOf } from '../drivers/daemon.ts';
@@ -7,15 +8,15 @@ import { differences, type DriversOptions, type DriversResult, resultOf } from '
 import { undecidable } from '../drivers/person.ts';
 import { permissive } from '../drivers/settings.ts';
 import type { Replica } from './replica.ts';
-import { LATE_MS, LEASE_MS, PACE, PLATFORMS, settingTimes } from './surroundings.ts';
+import { CLOCK_ERROR, LATE_MS, LEASE_MS, PACE, PLATFORMS, settingTimes } from './surroundings.ts';
 import { ReplicasWorld } from './world.ts';
 
 const PEACE_MS = 20_000;
 /** Fewer than a single controller takes, and more befalls each of them. */
 const STEPS = [40, 80, 160];
 const CHAOS_MS_MAX = 6 * 60_000;
-/** A lease that nobody renews any more is taken, and its successor has begun. */
-const LED_MS = 3 * LEASE_MS + 2 * LATE_MS;
+/** What a process still works on is given up, a lease that nobody renews any more is taken, and its successor has begun. */
+const LED_MS = defaultSettings().controller.drainTimeoutMs * (1 + CLOCK_ERROR) + 3 * LEASE_MS + 2 * LATE_MS;
 /** All comes to rest within this time: longer than any settle window here, and any backoff or circuit after it. */
 const RESTS_MS_MAX = 40 * 60_000;
 const LOOK_EVERY_MS = 5_000;
