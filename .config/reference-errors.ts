@@ -101,8 +101,9 @@ function anchorOf(heading: string): string {
 
 /** Returns every code of the program, sorted. @throws when one cannot be read. */
 export function codeTexts(root: string): readonly CodeText[] {
+  const scanned = scanCodes(root);
   const uses = Map.groupBy(
-    scanCodes(root).filter((use) => !NOT_CODES.has(use.code)),
+    scanned.filter((use) => !NOT_CODES.has(use.code)),
     (use) => use.code,
   );
   const composed = Object.values(COMPOSED_CODES).flatMap((codes) => Object.entries(codes));
@@ -114,7 +115,7 @@ export function codeTexts(root: string): readonly CodeText[] {
       .filter((one) => !uses.has(one) && !composed.some(([name]) => name === one))
       .map((one) => `ERROR_NOTES has ${one}, which no code of the program has`),
     ...[...NOT_CODES]
-      .filter((one) => !scanCodes(root).some((use) => use.code === one))
+      .filter((one) => !scanned.some((use) => use.code === one))
       .map((one) => `NOT_CODES has ${one}, which the code does not contain`),
   ];
   const found = [...uses].map(([name, places]): CodeText => {
@@ -140,10 +141,13 @@ function read(places: readonly CodeUse[]): readonly [string, string] {
       named['override'] ??
       named['hint'] ??
       texts.find((text) => text !== cause && /^[A-Z]/.test(text));
-    return [sentence(cause), sentence(remedy ?? (expected === undefined ? '' : `Expected: ${expected}`))];
+    return [sentence(cause), sentence(remedy ?? (expected === undefined ? '' : `Use ${expected}`))];
   });
   return pairs.find((pair) => pair[0] !== '' && pair[1] !== '') ?? ['', ''];
 }
+
+/** The start of a text that is a path or a value of a document, so that it keeps its lower case. */
+const FIELD = /^[a-z]\w*(?:\.[a-z]\w*)+ |^[a-z]+[A-Z]\w*:? /;
 
 /** Returns a text of the code as a sentence of a page, with its values as code. */
 function sentence(text: string): string {
@@ -160,7 +164,12 @@ function sentence(text: string): string {
             .replaceAll('<', '&lt;'),
     )
     .join('');
-  if (plain === '') return '';
-  const first = plain.charAt(0).toUpperCase() + plain.slice(1);
-  return /[.!?:]$/.test(first) ? first : `${first}.`;
+  return plain
+    .split(/ Or: /)
+    .filter((part) => part !== '')
+    .map((part) => {
+      const first = FIELD.test(part) ? part : part.charAt(0).toUpperCase() + part.slice(1);
+      return /[.!?:]$/.test(first) ? first : `${first}.`;
+    })
+    .join(' Or: ');
 }

@@ -30,7 +30,30 @@ test('codes are found where they are declared, with the texts beside them', () =
   expect(of('source/remote-tls')[0]?.texts[0]).toBe('its certificate is not trusted');
 });
 
+test('every code that a page written by people names is a code of the program', () => {
+  const areas = new Set(documented.map((code) => code.split('/')[0]));
+  const pages = ['README.md', 'SECURITY.md', 'src/README.md', ...pagesIn('docs')].filter(
+    (page) => !page.startsWith('docs/reference/errors/'),
+  );
+  const named = pages.flatMap((page) =>
+    [...textOf(page).matchAll(/`\[?([a-z]+\/[a-z-]+)\]?`/g)].map(([, code = '']) => ({ page, code })),
+  );
+  const codes = named.filter(({ code }) => areas.has(code.split('/')[0]));
+  expect(codes.length).toBeGreaterThan(30);
+  expect(codes.filter(({ code }) => !documented.includes(code))).toEqual([]);
+});
+
 test('a code that only tests make is not taken for one of the program', () => {
   expect(documented).not.toContain('test/only');
   expect(Object.keys(ERROR_NOTES).length).toBeLessThan(documented.length / 2);
+});
+
+test('no cause and no remedy of a page leaves out its noun', () => {
+  const known = codeTexts(root);
+  const bad = known.filter(
+    ({ cause, remedy }) =>
+      // A sentence that begins with an unnamed value, a value that is computed, or a remedy without an action.
+      /^‹…›|‹Math›|^It(?:s| is) /.test(cause) || /^Follow the message\.$|^‹|Expected:|^.{0,11}$/.test(remedy),
+  );
+  expect(bad.map(({ code, cause, remedy }) => `${code}: ${cause} | ${remedy}`)).toEqual([]);
 });
