@@ -9,6 +9,7 @@ import { guardRemovals, guardSource, type SourceFacts } from '../reconcile/guard
 import type { Clock } from '../runtime/clock.ts';
 import type { LoadedSource } from '../source/contents.ts';
 import type { SourceReading } from '../source/feed.ts';
+import { openingOperations } from './account.ts';
 import { acceptSnapshot, largestSize, successionOf } from '../source/snapshot.ts';
 
 /** Overrides that an operator sets at the start, for the first reading only. */
@@ -92,7 +93,11 @@ export async function accept(
     commit,
     allowShrunk: allow.shrunk,
     allowRewind: allow.rewind,
-    ...(also === undefined ? {} : { also: ({ id }) => also(id, decision) }),
+    // One transaction: no process can spend from the account of another snapshot.
+    also: async ({ id }) => [
+      ...(await openingOperations(sourceLedger, id, owned)),
+      ...((await also?.(id, decision)) ?? []),
+    ],
   });
   const accepted = { desired, revision: reading.revision, snapshot: id, owned, removalRefusals: refusalsBy(facts) };
   return { type: 'accepted', accepted, decision };

@@ -1,3 +1,4 @@
+import type { Ledger, LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { canonicalJson } from '../model/json.ts';
@@ -17,6 +18,23 @@ export const noAccount: AccountState = { snapshot: '', owned: 0, changed: 0, rem
 /** Returns the key of the account in the ledger. Several leaders write it, so each write names the value that it replaces. */
 export function accountFact(source: string): string {
   return `account ${source}`;
+}
+
+/** Returns the operation that opens the account of an accepted snapshot, unless it is open. */
+export async function openingOperations(
+  { ledger, source }: SourceLedger,
+  snapshot: string,
+  owned: number,
+): Promise<readonly LedgerOperation[]> {
+  const open = await storedAccount(ledger, source);
+  if (open.snapshot === snapshot) return [];
+  const value = canonicalJson({ snapshot, owned, changed: 0, removed: 0 } satisfies AccountState);
+  return [{ op: 'set-fact', key: accountFact(source), value }];
+}
+
+async function storedAccount(ledger: Ledger, source: string): Promise<AccountState> {
+  const text = await ledger.fact(accountFact(source));
+  return text === undefined ? noAccount : (JSON.parse(text) as AccountState);
 }
 
 /** The part of the allowance that a plan takes. This process has counted it since `reserve`. */
@@ -159,8 +177,7 @@ export class Account {
   }
 
   async #read({ ledger, source }: SourceLedger): Promise<void> {
-    const text = await ledger.fact(accountFact(source));
-    const found = text === undefined ? noAccount : (JSON.parse(text) as AccountState);
+    const found = await storedAccount(ledger, source);
     if (found.snapshot !== this.#stored.snapshot) throw newer();
     this.#stored = found;
   }

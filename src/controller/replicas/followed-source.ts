@@ -1,4 +1,3 @@
-import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../../ledger/source-ledger.ts';
 import { canonicalJson, type Json } from '../../model/json.ts';
 import type { StatusError } from '../../model/status.ts';
@@ -14,8 +13,6 @@ import {
   type Decision,
   refusalsBy,
 } from '../acceptance.ts';
-import { accountFact, type AccountState } from '../account.ts';
-import { restoreFact } from '../ledger-records.ts';
 import type { CoreBase } from '../options.ts';
 import {
   type AcceptanceRecord,
@@ -112,10 +109,7 @@ export class FollowedSource {
     const acceptance = await accept(reading, loaded, sourceLedger, allow, async (id, decision) => {
       next = recordOf(reading, decision, sourceLedger);
       const saved = { snapshot: id, revision: reading.revision, accepted: next };
-      return [
-        ...(await savingOperations(sourceLedger, saved, reading.contents)),
-        ...(await openingOperations(sourceLedger, id, decision)),
-      ];
+      return savingOperations(sourceLedger, saved, reading.contents);
     });
     if (acceptance.type === 'refused') return acceptance;
     this.#newest = keyOf(acceptance.accepted);
@@ -184,18 +178,6 @@ function recordOf(
   { clock }: SourceLedger,
 ): AcceptanceRecord {
   return { ...decision, commit, observedMs, acceptedMs: clock.now() };
-}
-
-/** Returns the operation that opens the account of a snapshot, unless it is open. */
-async function openingOperations(
-  sourceLedger: SourceLedger,
-  snapshot: string,
-  { owned }: Decision,
-): Promise<readonly LedgerOperation[]> {
-  const open = await restoreFact<AccountState>(sourceLedger, 'account');
-  if (open?.snapshot === snapshot) return [];
-  const value = canonicalJson({ snapshot, owned, changed: 0, removed: 0 });
-  return [{ op: 'set-fact', key: accountFact(sourceLedger.source), value }];
 }
 
 function keyOf(accepted: Pick<SavedRevision, 'snapshot' | 'revision'> | undefined): string {
