@@ -77,6 +77,11 @@ export function resyncMs({ configuration, options }: Core): number {
   return configuration.settings.controller.resyncIntervalMs * (1 - JITTER + 2 * JITTER * options.random.next());
 }
 
+/** Returns the delay in ms until the next resync of an application, counted from its last pass. */
+export function untilResyncMs(core: Core, { passedMs }: AppRecord): number {
+  return resyncMs(core) - (core.options.clock.monotonic() - (passedMs ?? Number.NEGATIVE_INFINITY));
+}
+
 /** Returns what the settings permit. Each removal needs further permission, which DaemonPolicy decides. */
 export function passOptions({ settings }: ControllerConfiguration): PassOptions {
   return {

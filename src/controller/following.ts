@@ -259,6 +259,7 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
     watchedMs: undefined,
     approvedSnapshot: undefined,
     passes: 0,
+    passedMs: undefined,
     isRunning: false,
     isUntried: true,
     isAlone: false,

@@ -106,6 +106,8 @@ export function healthDetail(before: ConditionState | undefined, after: Conditio
 
 /** Time between two observations of an install or a change that must become ready. */
 export const CHECK_EVERY_MS = 5_000;
+/** Reason of a pass for which only the health after a change is due. */
+export const HEALTH_DUE = 'health after a change';
 /** Samples that are enough for a mean. */
 const SAMPLES = 60;
 const STEP_SECONDS_MIN = 15;
@@ -157,8 +159,12 @@ export function hasWritten(outcome: Outcome): boolean {
   return outcome.type === 'ended' && outcome.results.some(({ status }) => status === 'done');
 }
 
-/** Returns the health by status; Unknown if the status cannot be read. */
-async function healthByStatus({ reader }: Prepared, dueMs: EpochMs | null, nowMs: EpochMs): Promise<ConditionState> {
+/** Returns the health by status; Unknown, with the reason `Unreachable`, if the status cannot be read. */
+export async function healthByStatus(
+  { reader }: Pick<Prepared, 'reader'>,
+  dueMs: EpochMs | null,
+  nowMs: EpochMs,
+): Promise<ConditionState> {
   try {
     return statusHealth(await reader.application(), dueMs, nowMs);
   } catch (error) {

@@ -14,7 +14,7 @@ import type { Passed } from './daemon-policy.ts';
 import { driftDetail, trackDrift } from './drift.ts';
 import { draftEvent, draftProblem, type EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
-import { healthDetail, type HealthResult, CHECK_EVERY_MS } from './health.ts';
+import { healthDetail, type HealthResult, CHECK_EVERY_MS, HEALTH_DUE } from './health.ts';
 import { historyRow, type AppRecord } from './ledger-records.ts';
 import { approvalNeeded, holdAdded } from './problem-events.ts';
 
@@ -127,23 +127,24 @@ function changeEvents(
     const message = `${id} is in sync again after ${amount(failures, 'failed attempt')}`;
     events.push(draftEvent('application.recovered', message, { detail: { failures } }));
   }
+  events.push(...healthEvents(id, former, now));
+  return events;
+}
+
+/** Returns the event for health that has changed. */
+export function healthEvents(id: ResourceId, former: ApplicationStatus, now: ApplicationStatus): readonly EventDraft[] {
   const before = conditionOf(former, 'Healthy');
   const health = conditionOf(now, 'Healthy');
-  if (health !== undefined && before?.status !== health.status && health.status !== 'Unknown') {
-    const isHealthy = health.status === 'True';
-    const message = `${id} is ${isHealthy ? 'healthy' : 'not healthy'}: ${health.message}`;
-    const detail = healthDetail(before, health);
-    const problem = {
-      code: 'application/not-healthy',
-      remedy: `Check its components: portolan monitor ${id.slice(id.indexOf('/') + 1)}.`,
-    };
-    events.push(
-      isHealthy
-        ? draftEvent('health.changed', message, { detail })
-        : draftProblem('health.changed', 'warning', message, problem, { detail }),
-    );
-  }
-  return events;
+  if (health === undefined || before?.status === health.status || health.status === 'Unknown') return [];
+  const isHealthy = health.status === 'True';
+  const message = `${id} is ${isHealthy ? 'healthy' : 'not healthy'}: ${health.message}`;
+  const detail = healthDetail(before, health);
+  if (isHealthy) return [draftEvent('health.changed', message, { detail })];
+  const problem = {
+    code: 'application/not-healthy',
+    remedy: `Check its components: portolan monitor ${id.slice(id.indexOf('/') + 1)}.`,
+  };
+  return [draftProblem('health.changed', 'warning', message, problem, { detail })];
 }
 
 /** Returns the failure that the next pass retries. A guard that waits for an approval is not a failure. */
@@ -269,16 +270,19 @@ function requeueOf(
   for (const { untilMs } of waits)
     addTime(Math.min(untilMs, nowMs + CHECK_EVERY_MS), 'an install that is not ready yet');
   addTime(passed.nextRemovalMs, 'a removal that is due');
-  addTime(healthCheckMs, 'health after a change');
+  const hasThresholds = (record.work.application.spec.health ?? []).length > 0;
+  addTime(healthCheckMs, hasThresholds ? 'health after a change, by thresholds' : HEALTH_DUE);
   const { pause } = passed;
   if (pause?.type === 'region') addTime(nowMs + REGIONS_EVERY_MS, 'its region');
   if (pause !== null && 'untilMs' in pause) addTime(pause.untilMs, 'the end of a pause');
   if (isUnfinished(passed, plan)) addTime(nowMs + CHECK_EVERY_MS, 'new actions after the last pass');
   const [first] = times.sort((left, right) => left.atMs - right.atMs);
-  // A margin, so that the pass does not come just before its time.
-  return first === undefined
-    ? { type: 'resync' }
-    : { type: 'at', atMs: Math.max(first.atMs, nowMs) + 50, because: first.because };
+  return first === undefined ? { type: 'resync' } : requeueAt(Math.max(first.atMs, nowMs), first.because);
+}
+
+/** Returns the requeue for something that is due, with a margin, so that the pass does not come just before its time. */
+export function requeueAt(atMs: EpochMs, because: string): Requeue {
+  return { type: 'at', atMs: atMs + 50, because };
 }
 
 function isInterrupted(result: ActionResult): boolean {

@@ -100,6 +100,8 @@ export interface AppRecord {
   approvedSnapshot: string | undefined;
   /** Passes that this process began. */
   passes: number;
+  /** When the last of them began. */
+  passedMs: MonotonicMs | undefined;
   isRunning: boolean;
   /** No pass has tried the present manifests. */
   isUntried: boolean;

@@ -13,10 +13,11 @@ import { DaemonPolicy, type Passed } from './daemon-policy.ts';
 import { type Requeue, reportNewDrift, judgePass } from './judge-pass.ts';
 import { modeOf } from './conditions.ts';
 import { appliedKept } from './commit-marks.ts';
-import { type Core, logExpected, reachMilestone, publish, resyncMs, worldOf } from './core.ts';
+import { type Core, logExpected, reachMilestone, publish, resyncMs, untilResyncMs, worldOf } from './core.ts';
 import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { hasWritten, healthAfter } from './health.ts';
+import { hasWritten, HEALTH_DUE, healthAfter } from './health.ts';
+import { checkHealth } from './health-check.ts';
 import { keepObserved, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import { platformUnit } from './replicas/leadership.ts';
@@ -97,6 +98,8 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, because: reado
   const ledger = { ...sourceLedger, ledger: lead.ledger };
   const { clock, log } = options;
   const { revision, work: wanted } = record;
+  const checked = await checkHealth(core, record, lead, because);
+  if (checked !== undefined) return requeue(core, record, checked);
   const gate = await core.gates.admit(record);
   if (gate.type === 'paused') {
     // No pass runs, so the rest of the status stays as it is.
@@ -105,6 +108,7 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, because: reado
     return;
   }
   record.passes += 1;
+  record.passedMs = clock.monotonic();
   record.isRunning = true;
   log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
   const first: FirstObservation = { resources: record.status.resources, lines: [] };
@@ -285,6 +289,7 @@ function requeue(core: Core, record: AppRecord, next: Requeue): void {
     queue.forget(id);
     if (next.type === 'at') queue.addAfter(id, next.atMs - options.clock.now(), next.because);
     else record.isAlone = false;
-    queue.addAfter(id, resyncMs(core), 'resync');
+    // A check of the health finds out itself whether the resync is due: together, they would be one reason for a pass.
+    if (next.type !== 'at' || next.because !== HEALTH_DUE) queue.addAfter(id, untilResyncMs(core, record), 'resync');
   }
 }
