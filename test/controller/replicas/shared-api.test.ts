@@ -40,6 +40,8 @@ async function scene(): Promise<Scene> {
   }
   await group.commit(FILES);
   await inSync(group, one, two);
+  // The health of what was applied is read later; until then, an answer may differ from the one after it.
+  await group.pass(20_000);
   return { group, one, two, at: (replica) => servers.get(replica) as Serving<ControllerApi> };
 }
 
