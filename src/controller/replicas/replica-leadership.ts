@@ -219,6 +219,8 @@ export class ReplicaLeadership implements Leadership {
     const { name } = this.#options.report();
     const assigned = assignFree(view);
     for (const unit of units) {
+      // Another replica has taken it since this one lost it or handed it over.
+      if ((view.leaders.get(unit) ?? name) !== name) this.#retryAt.delete(unit);
       if (view.leaders.has(unit)) this.#freeSince.delete(unit);
       else if (!this.#freeSince.has(unit)) this.#freeSince.set(unit, now);
       if (view.leaders.has(unit) || now < (this.#retryAt.get(unit) ?? 0)) continue;

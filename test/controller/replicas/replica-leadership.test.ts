@@ -129,6 +129,17 @@ test('a machine that was suspended with its monotonic clock trusts no lease that
   await group.until(() => group.isWhole && Math.min(...group.loads()) >= 1, 'a leads some again');
 });
 
+test('a replica that has just lost its units takes them within a second when their new leader ends', async () => {
+  const group = await divided(groupOf(4), 'a', 'b');
+  const [a, b] = [...group.replicas.values()];
+  a?.pause();
+  await group.until(() => b?.led(group.units).length === group.units.length, 'b leads everything');
+  a?.resume();
+  await group.until(() => a?.led(group.units).length === 0, 'a leads nothing');
+  void b?.leadership.drain();
+  expect(await group.until(() => a?.led(group.units).length === group.units.length, 'a leads all')).toBeLessThan(1_000);
+});
+
 test('a heartbeat that failed is repeated soon, and less often while the database stays away', async () => {
   const group = await divided(groupOf(2), 'a');
   const a = group.replicas.get('a');
