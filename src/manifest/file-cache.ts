@@ -1,21 +1,27 @@
 import type { Declarations } from '../kinds/kind.ts';
 import type { FileReading } from './file.ts';
 import type { Declared, OperatorNames } from './relations.ts';
+import { type DeclaredDocuments, declaredBySound, smallest } from './sound-file.ts';
 import { StandingSet } from './standing-set.ts';
 import type { Variables } from './substitute.ts';
 import type { SourceFile } from './text.ts';
 import type { DesiredState } from '../model/resource.ts';
 import { compareText } from '../model/text.ts';
 
-/** The resources that one file declares, with the number of each document in the reading. */
-export type DeclaredDocuments = readonly { readonly declared: Declared; readonly document: number }[];
-
 type Declare = (path: string, reading: FileReading) => DeclaredDocuments;
 
 interface KeptFile {
   readonly contentId: string | undefined;
   readonly reading: FileReading;
-  documents?: DeclaredDocuments;
+  /** Declared documents; undefined where `reading` contains them. */
+  readonly documents: DeclaredDocuments | undefined;
+}
+
+function keptFile(path: string, contentId: string | undefined, reading: FileReading, declare: Declare): KeptFile {
+  if (declaredBySound(reading, path) !== undefined) return { contentId, reading, documents: undefined };
+  const documents = declare(path, reading);
+  const small = smallest(reading, documents);
+  return { contentId, reading: small, documents: small === reading ? documents : undefined };
 }
 
 /** The last load, if it had no fault. */
@@ -57,6 +63,7 @@ export class FileCache {
     variables: Variables,
     faultsMax: number,
     read: (file: SourceFile) => FileReading,
+    declare: Declare,
   ): FileReading[] {
     // The readings change, so the last set cannot be amended any more.
     this.#standing = undefined;
@@ -66,22 +73,22 @@ export class FileCache {
     const kept = new Map<string, KeptFile>();
     /** Created at the first file that changed. */
     let byContent: Map<string, FileReading> | undefined;
-    const keptFile = (file: SourceFile): KeptFile => {
+    const keep = (file: SourceFile): KeptFile => {
       const { path, contentId } = file;
       const known = this.#files.get(path);
       if (known !== undefined && contentId !== undefined && known.contentId === contentId) return known;
       byContent ??= readingsByContent(this.#files);
       const same = contentId === undefined ? undefined : byContent.get(contentId);
       if (same === undefined) this.#parsed += 1;
-      const reading = same ?? read(file);
-      if (contentId !== undefined) byContent.set(contentId, reading);
-      return { contentId, reading };
+      const one = keptFile(path, contentId, same ?? read(file), declare);
+      if (contentId !== undefined) byContent.set(contentId, one.reading);
+      return one;
     };
     const readings: FileReading[] = [];
     let faults = 0;
     for (const file of files) {
       if (faults > faultsMax) break;
-      const one = keptFile(file);
+      const one = keep(file);
       kept.set(file.path, one);
       faults += one.reading.faults.length;
       readings.push(one.reading);
@@ -92,10 +99,10 @@ export class FileCache {
 
   /** Returns the documents of a file with their positions. It calls `declare` if they are not cached. */
   documentsOf(path: string, reading: FileReading, declare: Declare): DeclaredDocuments {
+    const sound = declaredBySound(reading, path);
+    if (sound !== undefined) return sound;
     const known = this.#files.get(path);
-    if (known?.reading !== reading) return declare(path, reading);
-    known.documents ??= declare(path, reading);
-    return known.documents;
+    return (known?.reading === reading ? known.documents : undefined) ?? declare(path, reading);
   }
 
   /** Stores the set of a load without faults, which the next load may amend. */
@@ -128,14 +135,15 @@ export class FileCache {
     const documents: Declared[] = [];
     for (const file of changed) {
       const { path, contentId } = file;
-      const before = this.#files.get(path)?.documents;
-      const reading = read(file);
+      const known = this.#files.get(path);
+      const before = known && this.documentsOf(path, known.reading, declare);
+      const kept = keptFile(path, contentId, read(file), declare);
       this.#parsed += 1;
-      const kept: KeptFile = { contentId, reading, documents: declare(path, reading) };
       this.#files.set(path, kept);
-      if (reading.faults.length > 0 || reading.unread.length > 0 || !declareTheSame(before, kept.documents))
-        return undefined;
-      for (const { declared } of kept.documents ?? []) documents.push(declared);
+      const { faults, unread } = kept.reading;
+      const now = this.documentsOf(path, kept.reading, declare);
+      if (faults.length > 0 || unread.length > 0 || !declareTheSame(before, now)) return undefined;
+      for (const { declared } of now) documents.push(declared);
     }
     const desired = standing.set.with(documents);
     if (desired === undefined) return undefined;
@@ -165,8 +173,8 @@ function changedFiles(before: readonly SourceFile[], now: readonly SourceFile[])
   return changed;
 }
 
-function declareTheSame(before: DeclaredDocuments | undefined, now: DeclaredDocuments | undefined): boolean {
-  if (before === undefined || now === undefined || before.length !== now.length) return false;
+function declareTheSame(before: DeclaredDocuments | undefined, now: DeclaredDocuments): boolean {
+  if (before?.length !== now.length) return false;
   return now.every(({ declared: { id } }, index) => before[index]?.declared.id === id);
 }
 

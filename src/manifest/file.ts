@@ -10,14 +10,20 @@ import type { UnreadPart } from './unread.ts';
 
 /** The content of one file, read by itself. It does not contain the path, so that files with equal content can share it. */
 export interface FileReading {
-  readonly documents: readonly ReadDocument[];
+  readonly documents: readonly Omit<ReadDocument, 'offset'>[];
   /** The start of each document. */
-  readonly starts: readonly { readonly line: number; readonly column: number }[];
+  readonly starts: readonly Place[];
   /** Faults of the file and of all its documents, in order. */
   readonly faults: readonly Fault[];
   readonly masks: readonly Mask[];
   /** Parts of the file that may be documents of a kind or a name that is not known; `all`: nothing of it was read. */
   readonly unread: readonly UnreadRange[] | 'all';
+}
+
+/** The start of a document. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
 }
 
 /** Offsets of a part of the text, with the facts that are known of its document. */
@@ -59,7 +65,7 @@ export function readFile(
   };
 }
 
-function withoutRoom(document: ReadDocument): ReadDocument {
+function withoutRoom({ offset: _, ...document }: ReadDocument): Omit<ReadDocument, 'offset'> {
   const { references, faults, masks } = document;
   return { ...document, references: compact(references), faults: compact(faults), masks: compact(masks) };
 }

@@ -12,7 +12,6 @@ import { kindName, type ResourceId, resourceId } from '../model/ids.ts';
 import type { Position } from '../model/problem.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { problemAt } from '../kinds/problems.ts';
-import { compact } from './compact.ts';
 import { didYouMean } from './suggest.ts';
 import { possiblyDeclared, type Unread } from './unread.ts';
 
@@ -207,39 +206,29 @@ export interface Judgement {
   readonly references: readonly Reference[];
   readonly problems: readonly SpecProblem[];
   readonly identities: readonly Identity[];
-  /** Other resources that the kind read, as they were then. */
-  readonly seen: readonly { readonly id: ResourceId; readonly other: Resource | undefined }[];
+  /** Ids of the other resources that the kind read, whether they exist or not; some may be there twice. */
+  readonly seen: readonly ResourceId[];
 }
 
-/** Cached judgements. Resources are immutable: a changed file gives a new one, an unchanged file the same one. */
-const kept = new WeakMap<Resource, Judgement>();
+const NOTHING: readonly never[] = [];
 
 /**
- * Runs the checks of the kind, once for a resource and the other resources that they read: a daemon gets ten thousand
- * resources with each commit, of which one has changed. A kind can read others only by their ids, so all reads are known.
+ * Runs the checks of the kind. Pure, so that a judgement need not be kept: those of 60,000 resources take 40 MiB. A kind can read other
+ * resources only by their ids, so all reads are known.
  */
 export function judge(resource: Resource, declaration: KindDeclaration<unknown>, set: DesiredState): Judgement {
-  const known = kept.get(resource);
-  if (known !== undefined && isAsSeen(known, set)) return known;
-  const seen: { readonly id: ResourceId; readonly other: Resource | undefined }[] = [];
+  const seen: ResourceId[] = [];
   const others: OtherResources = {
     get(id) {
-      const other = set.get(id);
-      seen.push({ id, other });
-      return other;
+      seen.push(id);
+      return set.get(id);
     },
   };
-  const judgement: Judgement = {
-    references: compact(referencesOf(declaration, resource.spec)),
-    problems: compact(declaration.check?.(resource, others) ?? []),
-    identities: compact(declaration.identities?.(resource, others) ?? []),
+  return {
+    references: referencesOf(declaration, resource.spec),
+    problems: declaration.check?.(resource, others) ?? NOTHING,
+    identities: declaration.identities?.(resource, others) ?? NOTHING,
     // The checks above fill it.
-    seen: compact(seen),
+    seen,
   };
-  kept.set(resource, judgement);
-  return judgement;
-}
-
-function isAsSeen({ seen }: Judgement, set: DesiredState): boolean {
-  return seen.every(({ id, other }) => set.get(id) === other);
 }

@@ -12,7 +12,7 @@ export class StandingSet {
   readonly #kinds: Declarations;
   #set: DesiredState;
   /** Created at the first change, because most sets are loaded once. */
-  #judged: Judged | undefined;
+  #index: Index | undefined;
 
   constructor(kinds: Declarations, set: DesiredState) {
     this.#kinds = kinds;
@@ -26,7 +26,7 @@ export class StandingSet {
    */
   with(documents: readonly Declared[]): DesiredState | undefined {
     if (documents.length === 0) return this.#set;
-    const judged = (this.#judged ??= judgeAll(this.#kinds, this.#set));
+    const index = (this.#index ??= indexAll(this.#kinds, this.#set));
     const changed = new Map<ResourceId, Resource>();
     for (const { id, resource, sound } of documents) {
       const before = this.#set.get(id);
@@ -36,63 +36,82 @@ export class StandingSet {
       changed.set(id, resource);
     }
     const set = amend(this.#set, changed);
-    if (!judgeAffected(this.#kinds, judged, set, changed.keys())) return undefined;
+    if (!judgeAffected(this.#kinds, index, { before: this.#set, now: set, changed: changed.keys() })) return undefined;
     this.#set = set;
     return set;
   }
 }
 
-interface Judged {
-  readonly judgements: Map<ResourceId, Judgement>;
+/** Relations between the judgements of all resources. It does not hold the judgements: they are made again where they are needed. */
+interface Index {
   /** The owner of each identity. */
   readonly claimed: Map<string, ResourceId>;
   /** The resources whose judgement read each id, whether it existed or not. */
-  readonly readersOf: Map<ResourceId, Set<ResourceId>>;
+  readonly readersOf: Map<ResourceId, readonly ResourceId[]>;
 }
 
-function judgeAll(kinds: Declarations, set: DesiredState): Judged {
-  const judged: Judged = { judgements: new Map(), claimed: new Map(), readersOf: new Map() };
+function indexAll(kinds: Declarations, set: DesiredState): Index {
+  const index: Index = { claimed: new Map(), readersOf: new Map() };
   for (const resource of set.values()) {
     const judgement = judgementOf(kinds, resource, set);
     if (judgement === undefined) continue;
-    store(judged, resource.id, judgement);
-    for (const { key } of judgement.identities) judged.claimed.set(key, resource.id);
+    for (const { key } of judgement.identities) index.claimed.set(key, resource.id);
+    addReader(index, resource.id, judgement);
   }
-  return judged;
+  return index;
 }
 
-function store({ judgements, readersOf }: Judged, id: ResourceId, judgement: Judgement): void {
-  for (const { id: other } of judgements.get(id)?.seen ?? []) readersOf.get(other)?.delete(id);
-  judgements.set(id, judgement);
-  for (const { id: other } of judgement.seen) {
-    const readers = readersOf.get(other);
-    if (readers === undefined) readersOf.set(other, new Set([id]));
-    else readers.add(id);
+function addReader({ readersOf }: Index, id: ResourceId, { seen }: Judgement): void {
+  for (const other of seen) {
+    const readers = readersOf.get(other) ?? [];
+    // `concat` leaves no room for further items, unlike `push`.
+    if (!readers.includes(id)) readersOf.set(other, readers.concat(id));
+  }
+}
+
+function removeReader({ readersOf }: Index, id: ResourceId, { seen }: Judgement): void {
+  for (const other of seen) {
+    const readers = readersOf.get(other)?.filter((reader) => reader !== id) ?? [];
+    if (readers.length === 0) readersOf.delete(other);
+    else readersOf.set(other, readers);
   }
 }
 
 /** Judges the changed resources, and those whose judgement read them. @returns whether no fault is possible. */
-function judgeAffected(kinds: Declarations, judged: Judged, set: DesiredState, changed: Iterable<ResourceId>): boolean {
-  const { judgements, claimed, readersOf } = judged;
-  const affected = new Set<ResourceId>();
+function judgeAffected(
+  kinds: Declarations,
+  index: Index,
+  {
+    before,
+    now,
+    changed,
+  }: { readonly before: DesiredState; readonly now: DesiredState; readonly changed: Iterable<ResourceId> },
+): boolean {
+  const { claimed, readersOf } = index;
+  const affected = new Map<ResourceId, Judgement>();
+  const add = (id: ResourceId): boolean => {
+    const judgement = judgementOf(kinds, before.get(id), before);
+    if (judgement !== undefined) affected.set(id, judgement);
+    return judgement !== undefined;
+  };
   for (const id of changed) {
-    affected.add(id);
-    for (const reader of readersOf.get(id) ?? []) affected.add(reader);
+    if (!add(id)) return false;
+    for (const reader of readersOf.get(id) ?? []) add(reader);
   }
   // Release all identities first, because two resources may have exchanged theirs.
-  for (const id of affected) for (const { key } of judgements.get(id)?.identities ?? []) claimed.delete(key);
-  for (const id of affected) {
-    const before = judgements.get(id);
-    const judgement = judgementOf(kinds, set.get(id), set);
-    if (before === undefined || judgement === undefined || judgement.problems.length > 0) return false;
+  for (const former of affected.values()) for (const { key } of former.identities) claimed.delete(key);
+  for (const [id, former] of affected) {
+    const judgement = judgementOf(kinds, now.get(id), now);
+    if (judgement === undefined || judgement.problems.length > 0) return false;
     const isKnown = ({ to }: Judgement['references'][number]): boolean =>
-      set.has(to) || before.references.some((reference) => reference.to === to);
+      now.has(to) || former.references.some((reference) => reference.to === to);
     if (!judgement.references.every(isKnown)) return false;
     for (const { key } of judgement.identities) {
       if (claimed.has(key)) return false;
       claimed.set(key, id);
     }
-    store(judged, id, judgement);
+    removeReader(index, id, former);
+    addReader(index, id, judgement);
   }
   return true;
 }
