@@ -12,7 +12,7 @@ import { type Explained, propertyOf } from './sentences.ts';
 import type { Variables } from './substitute.ts';
 import { didYouMean } from './suggest.ts';
 import { type SchemaError, validateDocument } from './validate.ts';
-import { type DocumentValue, readValue, type Value } from './values.ts';
+import { type DocumentValue, EMPTY_MAP, readValue, shareItems, type Value } from './values.ts';
 import { SKIP_MARKER } from './source-rules.ts';
 
 const NO_MANIFEST = `move files that are not manifests out of the folder, or into a subfolder that contains a file called ${SKIP_MARKER}`;
@@ -179,9 +179,10 @@ function remove(root: Value, steps: readonly string[]): boolean {
 
 function contentOf(root: ValueMap): DocumentContent {
   const metadata = asMap(root['metadata']);
+  shareItems(root['spec']);
   return {
-    labels: (asMap(metadata?.['labels']) ?? {}) as Record<string, string>,
-    annotations: (asMap(metadata?.['annotations']) ?? {}) as Record<string, string>,
+    labels: (asMap(metadata?.['labels']) ?? EMPTY_MAP) as Record<string, string>,
+    annotations: (asMap(metadata?.['annotations']) ?? EMPTY_MAP) as Record<string, string>,
     spec: root['spec'],
   };
 }

@@ -16,13 +16,65 @@ export type Value = string | number | boolean | null | Value[] | { [key: string]
 const BareMap = function () {} as unknown as new () => object;
 BareMap.prototype = Object.freeze(Object.create(null) as object);
 
-/** Returns a JSON value with maps without a prototype. */
+/** A map without entries. All share it, because most manifests have neither labels nor annotations. */
+export const EMPTY_MAP = Object.freeze(new BareMap()) as { readonly [key: string]: never };
+
+/** Returns a JSON value with maps without a prototype. It must not be changed. */
 export function bareValue(value: Value): Value {
+  if (typeof value === 'string') return sharedText(value);
   if (typeof value !== 'object' || value === null) return value;
-  if (Array.isArray(value)) return value.map(bareValue);
+  if (Array.isArray(value)) return value.map((item) => sharedItem(bareValue(item)));
+  const keys = Object.keys(value);
+  if (keys.length === 0) return EMPTY_MAP;
   const result = new BareMap() as { [key: string]: Value };
-  for (const key of Object.keys(value)) result[key] = bareValue(value[key] as Value);
+  for (const key of keys) result[key] = bareValue(value[key] as Value);
   return result;
+}
+
+/** Short texts that were read last. Texts such as `http` and the name of an application occur again and again. */
+const lastTexts = new Map<string, string>();
+const LAST_TEXTS_MAX = 4_096;
+const SHORT_LENGTH = 32;
+
+/** Returns the same text, as one that was read before if possible: equal texts then take the memory of one. */
+export function sharedText(text: string): string {
+  if (text.length > SHORT_LENGTH) return text;
+  const known = lastTexts.get(text);
+  if (known !== undefined) return known;
+  if (lastTexts.size >= LAST_TEXTS_MAX) lastTexts.clear();
+  lastTexts.set(text, text);
+  return text;
+}
+
+/** Small items of lists that were read last, by their JSON. Ports such as `{ port: 8080, protocol: http }` occur again and again. */
+const lastItems = new Map<string, Value>();
+const LAST_ITEMS_MAX = 4_096;
+const ITEM_LENGTH_MAX = 256;
+
+/** Returns the same item of a list, as one that was read before if possible. It is frozen, because other documents may have it, too. */
+function sharedItem(item: Value): Value {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) return item;
+  for (const value of Object.values(item)) if (typeof value === 'object' && value !== null) return item;
+  const key = JSON.stringify(item);
+  if (key.length > ITEM_LENGTH_MAX) return item;
+  const known = lastItems.get(key);
+  if (known !== undefined) return known;
+  if (lastItems.size >= LAST_ITEMS_MAX) lastItems.clear();
+  lastItems.set(key, Object.freeze(item));
+  return item;
+}
+
+/** Lets the lists of a value share small items with other documents. The value must not be changed any more. */
+export function shareItems(value: Value | undefined): void {
+  if (typeof value !== 'object' || value === null) return;
+  if (!Array.isArray(value)) {
+    for (const member of Object.values(value)) shareItems(member);
+    return;
+  }
+  for (const [index, item] of value.entries()) {
+    shareItems(item);
+    value[index] = sharedItem(item);
+  }
 }
 
 /** The value of one document, and the parts of it that are unreliable. */
@@ -185,7 +237,7 @@ class Reader {
 
   /** Returns the text in composed form; `undefined` (with a fault) if a character of it must not reach the platform. */
   #safe(node: Scalar, text: string, path: Path): string | undefined {
-    if (PRINTABLE_ASCII.test(text)) return text;
+    if (PRINTABLE_ASCII.test(text)) return sharedText(text);
     const unsafe = unsafeCharacter(text);
     if (this.#damaged && text.includes(REPLACEMENT)) {
       this.poisoned.add(formatPointer(path)); // The fault was reported with the file.

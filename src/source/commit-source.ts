@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { LIMITS } from '../manifest/limits.ts';
 import type { ReadSources } from '../manifest/read.ts';
 import { fileProblem } from '../manifest/source-rules.ts';
-import { type SourceFile, tooLarge } from '../manifest/text.ts';
+import { keptContent, type SourceFile, tooLarge } from '../manifest/text.ts';
 import type { Problem } from '../model/problem.ts';
 import type { PathInCommit } from './checkout.ts';
 import type { CommitPlace } from './contents.ts';
@@ -112,7 +112,7 @@ async function readContents(
   known: ReadonlyMap<string, Folder>,
 ): Promise<number | ((candidate: Candidate) => SourceFile | Problem)> {
   const sizes = new Map(candidates.map(({ id }) => [id, -1]));
-  const contents = candidates.length > 0 ? knownContents(known, sizes) : new Map<string, Uint8Array>();
+  const contents = candidates.length > 0 ? knownContents(known, sizes) : new Map<string, SourceFile['content']>();
   for (const [id, content] of contents) sizes.set(id, content.length);
   const unknown = [...sizes.keys()].filter((id) => !contents.has(id));
   for (const [index, facts] of (await objects.facts(unknown)).entries()) {
@@ -126,11 +126,11 @@ async function readContents(
   if (sum > limits.sizeMib * MIB) return sum;
   const ids = unknown.filter((id) => (sizes.get(id) as number) <= LIMITS.fileBytes);
   for (const [index, content] of (await objects.read(ids.map((id) => ({ id, type: 'blob' })))).entries())
-    contents.set(ids[index] as string, content);
+    contents.set(ids[index] as string, keptContent(content));
   return (candidate) => {
     const { shown, id } = candidate;
     if (sizeOf(candidate) > LIMITS.fileBytes) return fileTooLarge(shown, sizeOf(candidate));
-    const content = contents.get(id) as Uint8Array;
+    const content = contents.get(id) as SourceFile['content'];
     if (!isLargeFilePointer(content)) return { path: shown, content, contentId: id };
     return fileProblem(shown, 'source/lfs-pointer', LARGE_FILE, 'the manifest itself in git');
   };
@@ -138,13 +138,12 @@ async function readContents(
 
 /** Returns the wanted contents that files of the previous commit have, at any path. */
 function knownContents(known: ReadonlyMap<string, Folder>, wanted: ReadonlyMap<string, number>) {
-  const contents = new Map<string, Uint8Array>();
+  const contents = new Map<string, SourceFile['content']>();
   for (const { files } of known.values()) {
     // An iterator would create garbage for each of ten thousand files.
     for (let index = 0; index < files.length; index += 1) {
       const { contentId, content } = files[index] as SourceFile;
-      if (contentId !== undefined && wanted.has(contentId) && typeof content !== 'string')
-        contents.set(contentId, content);
+      if (contentId !== undefined && wanted.has(contentId)) contents.set(contentId, content);
     }
   }
   return contents;
@@ -176,7 +175,8 @@ function tooMuch(total: number, sizeMib: number, first: Candidate | undefined): 
 
 const LARGE_FILE = 'this file is a Git LFS pointer, and its content is stored elsewhere';
 
-function isLargeFilePointer(content: Uint8Array): boolean {
-  const head = Buffer.from(content.subarray(0, 64)).toString('latin1');
+function isLargeFilePointer(content: SourceFile['content']): boolean {
+  const head =
+    typeof content === 'string' ? content.slice(0, 64) : Buffer.from(content.subarray(0, 64)).toString('latin1');
   return /^version https?:\/\/(?:git-lfs|hawser)\.github\.com\/spec\//.test(head);
 }

@@ -3,7 +3,7 @@ import type { BigIntStats } from 'node:fs';
 import { lstat } from 'node:fs/promises';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import { type ManifestFileSystem, nodeFileSystem, readSources } from '../manifest/read.ts';
-import type { SourceFile } from '../manifest/text.ts';
+import { keptContent, type SourceFile } from '../manifest/text.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { Problem } from '../model/problem.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -68,7 +68,11 @@ async function scan({ paths, exclude }: FolderPlace, { sizeMib }: Pick<SourceLim
       message: `${paths.join(', ')} does not exist.`,
       remedy: 'Restore it, or correct -f. Portolan retries automatically.',
     });
-  const files = found.files.map((file) => ({ ...file, contentId: `sha256:${hash('sha256', file.content)}` }));
+  const files = found.files.map(({ path, content }) => ({
+    path,
+    content: typeof content === 'string' ? content : keptContent(content),
+    contentId: `sha256:${hash('sha256', content)}`,
+  }));
   const lines = [
     ...files.map(({ path, contentId }) => `${path}\0${contentId}`),
     ...found.problems.map(({ position, code, message }) => `${position.file}\0${code}\0${message}`),

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gunzip, gzip } from 'node:zlib';
-import type { SourceFile } from '../manifest/text.ts';
+import { keptContent, type SourceFile } from '../manifest/text.ts';
 
 /** Files in parts, for the ledger. A part contains the files whose paths have the same hash. */
 export interface Packed {
@@ -46,7 +46,7 @@ export async function unpack(text: string): Promise<readonly SourceFile[]> {
   const stored = (await promisify(gunzip)(Buffer.from(text, 'base64'))).toString('utf8');
   return (JSON.parse(stored) as readonly StoredFile[]).map(({ path, base64, contentId }) => ({
     path,
-    content: Buffer.from(base64, 'base64'),
+    content: keptContent(Buffer.from(base64, 'base64')),
     ...(contentId === undefined ? {} : { contentId }),
   }));
 }

@@ -33,8 +33,8 @@ interface CheckedSource extends SourceLedger {
 /** Length of the hexadecimal digest of a resource in its line. */
 const DIGEST_CHARACTERS = 64;
 
-/** Lines by the spec of a resource, which stays the same object while its file does not change. */
-const lines = new WeakMap<object, { readonly id: string; readonly line: string }>();
+/** Digests of resources, which stay the same objects while their files do not change. */
+const digests = new WeakMap<Resource, string>();
 
 /** The lines of a set in one text, and the offset of each. An amended set takes the text over and changes it. */
 interface Text {
@@ -85,14 +85,17 @@ function textOf(desired: DesiredState): Text {
   return { bytes: Buffer.from(wholeText(desired)), places };
 }
 
-function lineOf({ id, labels, annotations, spec }: Resource): string {
-  const isKept = typeof spec === 'object' && spec !== null;
-  const known = isKept ? lines.get(spec) : undefined;
-  if (known?.id === id) return known.line;
+function lineOf(resource: Resource): string {
+  return `${resource.id} ${digestOf(resource)}\n`;
+}
+
+function digestOf(resource: Resource): string {
+  const known = digests.get(resource);
+  if (known !== undefined) return known;
+  const { labels, annotations, spec } = resource;
   const digest = hash('sha256', canonicalJson([labels, annotations, spec as Json]));
-  const line = `${id} ${digest}\n`;
-  if (isKept) lines.set(spec, { id, line });
-  return line;
+  digests.set(resource, digest);
+  return digest;
 }
 
 /** Returns whether a snapshot was read from a commit, not from plain files. */

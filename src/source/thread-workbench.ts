@@ -1,7 +1,7 @@
 import PQueue from 'p-queue';
 import { amend } from '../manifest/amended-set.ts';
 import type { SourceFile } from '../manifest/text.ts';
-import { bareValue, type Value } from '../manifest/values.ts';
+import { bareValue, sharedText, type Value } from '../manifest/values.ts';
 import type { PolicyQuestion, PolicyResult } from '../policies/spec.ts';
 import { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
@@ -269,9 +269,12 @@ async function receive(session: ThreadSession, type: 'amended' | 'whole', stream
 }
 
 /** Returns the resource as if it was parsed here: its maps have no prototype, so a key cannot collide with a member of Object. */
-function bareResource({ labels, annotations, spec, ...others }: Resource): Resource {
+function bareResource({ id, kind, name, labels, annotations, spec, position }: Resource): Resource {
   return {
-    ...others,
+    id,
+    kind: sharedText(kind),
+    name,
+    position,
     labels: bareValue(labels as Value) as Resource['labels'],
     annotations: bareValue(annotations as Value) as Resource['annotations'],
     spec: bareValue(spec as Value),

@@ -89,7 +89,10 @@ async function allOf(sourceLedger: Parameters<typeof restoreSource>[0]) {
   const kept = await restoreSource(sourceLedger);
   if (kept === undefined) throw new Error('nothing was kept');
   const files: SourceFile[] = [];
-  for await (const text of kept.parts()) files.push(...(await unpack(text)));
+  for await (const text of kept.parts()) {
+    // ASCII comes back as text, with the same bytes.
+    for (const file of await unpack(text)) files.push({ ...file, content: Buffer.from(file.content) });
+  }
   return { snapshot: kept.snapshot, revision: kept.revision, files };
 }
 
