@@ -17,16 +17,8 @@ export function desiredDigest({ application, resources }: Work): string {
   return hash('sha256', digests.join('\n')).slice(0, 16);
 }
 
-/** Digests by the spec of a resource, which stays the same object while its file does not change. */
-const digests = new WeakMap<object, string>();
-
 function digestOf({ id, labels, annotations, spec }: Resource): string {
-  const isObject = typeof spec === 'object' && spec !== null;
-  const known = isObject ? digests.get(spec) : undefined;
-  if (known !== undefined) return known;
-  const digest = hash('sha1', canonicalJson([id, labels, annotations, spec as Json]));
-  if (isObject) digests.set(spec, digest);
-  return digest;
+  return hash('sha1', canonicalJson([id, labels, annotations, spec as Json]));
 }
 
 /** Returns `kept` with a mark of the commit, unless the manifests are those that are known. */

@@ -1,3 +1,4 @@
+import { compact } from '../manifest/compact.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { ResourceId } from '../model/ids.ts';
 import { type Json, sameJson } from '../model/json.ts';
@@ -53,10 +54,11 @@ export function withSince(
   nowMs: EpochMs,
 ): readonly Condition[] {
   return CONDITIONS.map((type) => {
-    const state = states[type];
+    const { status, reason, message } = states[type];
     const before = former.find((condition) => condition.type === type);
-    const sinceMs = before?.status === state.status ? before.sinceMs : nowMs;
-    return { type, ...state, observedRevision: revision, sinceMs };
+    const sinceMs = before?.status === status ? before.sinceMs : nowMs;
+    // Named one by one, because V8 then stores them in one piece.
+    return { type, status, reason, message, observedRevision: revision, sinceMs };
   });
 }
 
@@ -220,7 +222,7 @@ export function resourceStatuses(
       mode: modeOf(resource),
       conditions,
       drift: plan === undefined ? (known?.drift ?? null) : (drifts.get(id) ?? null),
-      holds: plan?.holds.filter((hold) => hold.resource === id) ?? known?.holds ?? [],
+      holds: compact(plan?.holds.filter((hold) => hold.resource === id) ?? known?.holds ?? []),
     };
     return known?.conditions === conditions && isSame(status, known) ? known : status;
   });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
+import { compact } from '../manifest/compact.ts';
 import type { LastChange } from '../model/fleet.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
@@ -8,6 +9,7 @@ import type { ApplicationStatus } from '../model/status.ts';
 import type { ScopePlan } from '../model/plan.ts';
 import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import { type PackedText, packText, unpackText } from './packed-text.ts';
 import { platformUnit } from './replicas/leadership.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
@@ -84,8 +86,8 @@ export interface AppRecord {
   author: string | null;
   status: ApplicationStatus;
   kept: Kept;
-  /** Last observation of this process; null before the first. Without its time as JSON, which takes half the memory. */
-  observed: { readonly atMs: EpochMs; readonly others: string } | null;
+  /** Last observation of this process; null before the first. */
+  observed: KeptObservation | null;
   /** The plan that the last pass of this process ended with; null before the first. */
   plan: ScopePlan | null;
   /** Resources whose fields the platform did not show in the last pass. */
@@ -111,14 +113,37 @@ export interface AppRecord {
   reached: { revision: string; milestones: Set<string> };
 }
 
-/** Stores an observation. The text of an equal one stays, so that a round over a fleet leaves less garbage. */
+/** An observation, whose text takes a tenth of the memory of its objects, and packed a seventh of that. */
+interface KeptObservation {
+  readonly atMs: EpochMs;
+  /** All but the time, as JSON. */
+  readonly others: PackedText;
+  readonly digest: string;
+}
+
+/** Stores an observation. An equal one stays, and is not packed again. */
 export function keepObserved(record: AppRecord, { atMs, ...rest }: Observed): void {
-  const others = JSON.stringify(rest);
-  record.observed = { atMs, others: record.observed?.others === others ? record.observed.others : others };
+  const text = JSON.stringify(rest);
+  const digest = hash('sha256', text, 'base64');
+  const { observed } = record;
+  record.observed = observed?.digest === digest ? { ...observed, atMs } : { atMs, digest, others: packText(text) };
 }
 
 export function observedOf({ observed }: Pick<AppRecord, 'observed'>): Observed | null {
-  return observed && { atMs: observed.atMs, ...(JSON.parse(observed.others) as Omit<Observed, 'atMs'>) };
+  return observed && { atMs: observed.atMs, ...(JSON.parse(unpackText(observed.others)) as Omit<Observed, 'atMs'>) };
+}
+
+/** Stores the plan that a pass ended with, without room for more: of most applications, nearly all of its lists are empty. */
+export function keepPlan(record: AppRecord, plan: ScopePlan): void {
+  const { actions, deferred, holds, notes, inSync } = plan;
+  record.plan = {
+    ...plan,
+    actions: compact(actions),
+    deferred: compact(deferred),
+    holds: compact(holds),
+    notes: compact(notes),
+    inSync: compact(inSync),
+  };
 }
 
 /** Shared by all applications without them. */

@@ -18,7 +18,7 @@ import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
 import { hasWritten, HEALTH_DUE, healthAfter } from './health.ts';
 import { checkHealth } from './health-check.ts';
-import { keepObserved, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
+import { keepObserved, keepPlan, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import { platformUnit } from './replicas/leadership.ts';
 import { mayNotContinue } from './replicas/unit-ledgers.ts';
@@ -143,7 +143,7 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, because: reado
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
   await saveRecord(ledger, record, [...first.lines, ...after.lines]);
-  if (passed.outcome.type !== 'unobserved') record.plan = passed.outcome.plan;
+  if (passed.outcome.type !== 'unobserved') keepPlan(record, passed.outcome.plan);
   // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);
   requeue(core, record, after.next);

@@ -1,6 +1,7 @@
 import type { ApplicationSpec } from '../kinds/application/spec.ts';
 import type { DesiredState, Resource } from '../model/resource.ts';
 import { amendmentOf } from './amended-set.ts';
+import { compact } from './compact.ts';
 
 /** One Application and its resources, which one pass reconciles. */
 export interface ApplicationGroup {
@@ -65,6 +66,7 @@ function reuseGroup(group: ApplicationGroup): ApplicationGroup {
   const known = lastGroups.get(application);
   if (known?.resources.length === resources.length && known.resources.every((one, index) => one === resources[index]))
     return known;
-  lastGroups.set(application, group);
-  return group;
+  const fresh: ApplicationGroup = { application, resources: compact(resources) };
+  lastGroups.set(application, fresh);
+  return fresh;
 }
