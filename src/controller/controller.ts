@@ -140,9 +140,9 @@ export class Controller {
     const { version, source, feed, clock, log } = this.#options;
     const message = `portolan ${version} watches ${feed.location}`;
     this.#core.events.publish(draftEvent('controller.started', message, { detail: { version, source } }));
-    this.#core.queue.start(async (id, because) => {
+    this.#core.queue.start(async (id, because, wantedMs) => {
       await this.#letEventLoopTurn();
-      await this.#track(workOn(this.#core, id, because));
+      await this.#track(workOn(this.#core, id, because, wantedMs));
     });
     this.#forwarded?.start();
     feed.start((state) => this.#takeState(state));

@@ -5,7 +5,7 @@ import { type ResourceId, scopeKey } from '../model/ids.ts';
 import type { Action } from '../model/plan.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { ApprovalNeeded, Pause } from '../model/status.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { expensesOf, movedOf } from '../plan/budget.ts';
 import { planDigest } from '../plan/digest.ts';
 import { type Counted, type GuardLimits, isApprovable, type Refusal } from '../plan/guard.ts';
@@ -72,16 +72,21 @@ export class DaemonPolicy implements PassPolicy {
   /** @param planned is called once, when the plan is made. */
   constructor(
     core: Core,
-    pass: { readonly record: AppRecord; readonly revision: string; readonly ledger: SourceLedger },
+    pass: {
+      readonly record: AppRecord;
+      readonly revision: string;
+      readonly ledger: SourceLedger;
+      readonly wantedMs: MonotonicMs;
+    },
     planned: (prepared: Prepared) => void,
   ) {
     const { configuration, shared, intake, account } = core;
-    const { record, revision, ledger } = pass;
+    const { record, revision, ledger, wantedMs } = pass;
     this.#ledger = ledger;
     this.#adopting = record.kept.adopting;
     this.options = {
       ...withAdoption(passOptions(configuration), this.#adopting?.resource),
-      ...(shared === undefined ? {} : { shared, isAlone: record.isAlone }),
+      ...(shared === undefined ? {} : { shared: shared.wantedAt(wantedMs), isAlone: record.isAlone }),
     };
     this.#limits = { ...this.options.limits, isDaemon: true };
     this.#core = core;

@@ -53,10 +53,11 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
   const added = await addedRecords(core, works, turn);
   if (isNew) core.account = await openAccount(core, accepted.snapshot, accepted.owned);
+  const roundMs = core.configuration.settings.controller.resyncIntervalMs / 2;
   core.shared = createSharedReadings(
     works.map(({ application }) => application.spec),
     core.options.clock,
-    Math.min(SHARED_READINGS_AGE_MS, core.configuration.settings.controller.resyncIntervalMs / 2),
+    { ageMs: Math.min(SHARED_READINGS_AGE_MS, roundMs), roundMs },
   );
   const wanted = new Set(works.map((work) => work.application.id));
   const removed = [...records.keys()].filter((id) => !wanted.has(id));

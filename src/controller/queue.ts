@@ -11,8 +11,11 @@ import { Heap, type HeapItem } from './heap.ts';
  */
 export type Lane = 'change' | 'routine';
 
-/** `because` holds each reason once, oldest first. It ends with `… and 3 more` where reasons were dropped. */
-export type Work = (key: ResourceId, because: readonly string[]) => Promise<void>;
+/**
+ * @param because holds each reason once, oldest first. It ends with `… and 3 more` where reasons were dropped.
+ * @param wantedMs the time at which the last request for it became due. A result that is as new as this serves all of them.
+ */
+export type Work = (key: ResourceId, because: readonly string[], wantedMs: MonotonicMs) => Promise<void>;
 
 export interface WorkQueueOptions {
   readonly clock: Clock;
@@ -37,6 +40,8 @@ interface Slot extends HeapItem {
   readonly key: ResourceId;
   lane: Lane;
   dueMs: MonotonicMs;
+  /** When the last of its requests became due, or will. */
+  wantedMs: MonotonicMs;
   /** Breaks ties between slots that are due at the same time: the older slot starts first. */
   readonly order: number;
   readonly reasons: string[];
@@ -204,17 +209,28 @@ export class WorkQueue {
       else run.next = fresh;
     } else if (run === undefined) {
       this.#heapOf(slot).remove(slot);
-      merge(slot, dueMs, because, lane);
+      this.#merge(slot, dueMs, because, lane);
       this.#heapOf(slot).add(slot);
     } else {
-      merge(slot, dueMs, because, lane);
+      this.#merge(slot, dueMs, because, lane);
     }
     this.#pumpSoon();
   }
 
   #newSlot(key: ResourceId, dueMs: MonotonicMs, because: string, lane: Lane): Slot {
     this.#order += 1;
-    return { key, lane, dueMs, order: this.#order, reasons: [because], dropped: 0, isReady: false, index: -1 };
+    const order = this.#order;
+    return { key, lane, dueMs, wantedMs: dueMs, order, reasons: [because], dropped: 0, isReady: false, index: -1 };
+  }
+
+  #merge(slot: Slot, dueMs: MonotonicMs, because: string, lane: Lane): void {
+    // A request for later is served by the run that is due before it.
+    slot.wantedMs = dueMs <= this.#clock.monotonic() ? dueMs : Math.min(slot.wantedMs, dueMs);
+    slot.dueMs = Math.min(slot.dueMs, dueMs);
+    if (lane === 'change') slot.lane = 'change';
+    if (slot.reasons.includes(because)) return;
+    if (slot.reasons.length < REASONS_MAX) slot.reasons.push(because);
+    else slot.dropped += 1;
   }
 
   #enqueue(slot: Slot): void {
@@ -279,7 +295,7 @@ export class WorkQueue {
     observer.began(key, Math.max(0, beganMs - slot.dueMs));
     let isRejected = false;
     try {
-      await work(key, reasonsOf(slot));
+      await work(key, reasonsOf(slot), slot.wantedMs);
     } catch (error) {
       isRejected = true;
       onError?.(key, error);
@@ -350,14 +366,6 @@ function turnOf({ waiting }: Run, signal: AbortSignal): Promise<void> {
 
 function isEarlier(left: Slot, right: Slot): boolean {
   return left.dueMs < right.dueMs || (left.dueMs === right.dueMs && left.order < right.order);
-}
-
-function merge(slot: Slot, dueMs: MonotonicMs, because: string, lane: Lane): void {
-  slot.dueMs = Math.min(slot.dueMs, dueMs);
-  if (lane === 'change') slot.lane = 'change';
-  if (slot.reasons.includes(because)) return;
-  if (slot.reasons.length < REASONS_MAX) slot.reasons.push(because);
-  else slot.dropped += 1;
 }
 
 function reasonsOf({ reasons, dropped }: Slot): readonly string[] {

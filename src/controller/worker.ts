@@ -6,7 +6,7 @@ import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
 import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
@@ -35,7 +35,12 @@ const SLOT_RETRY_MS = 10_000;
 const BEHIND_RETRY_MS = 5_000;
 
 /** Runs one pass of an application for the work queue, and requeues the application. */
-export async function workOn(core: Core, id: ResourceId, because: readonly string[]): Promise<void> {
+export async function workOn(
+  core: Core,
+  id: ResourceId,
+  because: readonly string[],
+  wantedMs: MonotonicMs,
+): Promise<void> {
   const { records, slots, queue, options, leadership } = core;
   const record = records.get(id);
   if (record === undefined) return;
@@ -62,7 +67,7 @@ export async function workOn(core: Core, id: ResourceId, because: readonly strin
     queue.addAfter(id, resyncMs(core), 'resync');
   });
   try {
-    await core.unitWork.run(lead.unit, () => runPass(core, record, lead, because));
+    await core.unitWork.run(lead.unit, () => runPass(core, record, lead, { because, wantedMs }));
   } catch (error) {
     // Every write that was sent is in the ledger, so the pass can be retried.
     logExpected(core, error);
@@ -93,7 +98,13 @@ interface FirstObservation {
   readonly lines: LedgerOperation[];
 }
 
-async function runPass(core: Core, record: AppRecord, lead: Lead, because: readonly string[]): Promise<void> {
+/** Why and since when a pass is wanted. */
+interface Request {
+  readonly because: readonly string[];
+  readonly wantedMs: MonotonicMs;
+}
+
+async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wantedMs }: Request): Promise<void> {
   const { options, sourceLedger, configuration, queue } = core;
   const ledger = { ...sourceLedger, ledger: lead.ledger };
   const { clock, log } = options;
@@ -112,7 +123,7 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, because: reado
   record.isRunning = true;
   log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
   const first: FirstObservation = { resources: record.status.resources, lines: [] };
-  const policy = new DaemonPolicy(core, { record, revision, ledger }, (prepared) =>
+  const policy = new DaemonPolicy(core, { record, revision, ledger, wantedMs }, (prepared) =>
     notePlan(core, record, revision, prepared, first),
   );
   const result = await attempt(core, { record, revision, lead, policy });

@@ -18,6 +18,11 @@ export interface SharedReadings {
   applications(client: PlatformClient, team: string, region: string): Promise<Readable<readonly ApplicationSummary[]>>;
   /** Returns shared readings in place of an application's own listings; undefined where no shared reading has the answer. */
   of(client: PlatformClient, scope: Scope): <T>(reading: Reading<T>) => Promise<Readable<T>> | undefined;
+  /**
+   * Returns the same readings for a pass that was wanted at this time. A reading that was asked for since then is new enough for it, so
+   * that a listing serves a whole round, however long the round takes.
+   */
+  wantedAt(wantedMs: MonotonicMs): SharedReadings;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
   /** Drops all answers. */
@@ -30,15 +35,20 @@ interface Asked<T> {
 }
 
 const UNREADABLE = { readable: false } as const;
+const ANY = { notBeforeMs: Number.NEGATIVE_INFINITY };
 
-/**
- * @param applications all that one round looks at: a listing is asked for only where it answers for two or more.
- * @param maxAgeMs how old a reading may be.
- */
+/** Holds the greatest age of a reading. */
+interface Ages {
+  readonly ageMs: number;
+  /** For a pass that was wanted before the reading was asked for. Default: the same. */
+  readonly roundMs?: number;
+}
+
+/** @param applications all that one round looks at: a listing is asked for only where it answers for two or more. */
 export function createSharedReadings(
   applications: readonly ApplicationSpec[],
   clock: Clock,
-  maxAgeMs: number,
+  { ageMs, roundMs = ageMs }: Ages,
 ): SharedReadings {
   // Grouped when something is asked for: after most commits nothing is.
   const ofTeam = once(() => Map.groupBy(applications, ({ platform, team, region }) => teamKey(platform, team, region)));
@@ -48,11 +58,12 @@ export function createSharedReadings(
 
   async function shared<T>(
     key: string,
-    notBeforeMs: MonotonicMs,
+    { notBeforeMs, wantedMs }: { readonly notBeforeMs: MonotonicMs; readonly wantedMs: MonotonicMs },
     ask: () => Promise<Readable<T>>,
   ): Promise<Readable<T>> {
     const nowMs = clock.monotonic();
     const known = readings.get(key) as Asked<T> | undefined;
+    const maxAgeMs = known !== undefined && known.askedMs >= wantedMs ? roundMs : ageMs;
     if (known !== undefined && nowMs - known.askedMs <= maxAgeMs && known.askedMs > notBeforeMs) return known.answer;
     // A server that lists one application's rules may refuse the listing of all rules, or fail at one unreadable rule.
     const answer = ask().catch((error: unknown): Readable<T> => {
@@ -66,29 +77,31 @@ export function createSharedReadings(
   const isShared = async (key: string): Promise<typeof UNREADABLE | undefined> =>
     (await readings.get(key)?.answer)?.readable === true ? UNREADABLE : undefined;
 
-  return {
+  const readingsAt = (wantedMs: MonotonicMs): SharedReadings => ({
+    wantedAt: readingsAt,
     applications: async (client, team, region) => {
       const key = teamKey(client.name, team, region);
       if ((ofTeam().get(key)?.length ?? 0) < 2) return UNREADABLE;
-      return shared(key, Number.NEGATIVE_INFINITY, () => client.read(listApplications, { team, region }));
+      return shared(key, { ...ANY, wantedMs }, () => client.read(listApplications, { team, region }));
     },
     of: (client, scope) => (reading) => {
       const { below, shared: listing } = reading;
       if (below === 'team') {
         const key = `${client.name} ${scope.team} ${keyOf(reading)}`;
-        return shared(key, Number.NEGATIVE_INFINITY, () => client.read(reading, scope));
+        return shared(key, { ...ANY, wantedMs }, () => client.read(reading, scope));
       }
       // An application does not read a listing of the whole platform while a shared one exists.
       if (below === 'platform') return orOwn(client, scope, reading, isShared(`${client.name} ${keyOf(reading)}`));
       if (listing === undefined || (ofPlatform().get(client.name)?.length ?? 0) < 2) return undefined;
       const notBeforeMs = changedMs.get(scopeKey(scope)) ?? Number.NEGATIVE_INFINITY;
       const key = `${client.name} ${keyOf(listing.by)}`;
-      const all = shared(key, notBeforeMs, () => byScope(client, listing));
+      const all = shared(key, { notBeforeMs, wantedMs }, () => byScope(client, listing));
       return orOwn(client, scope, reading, all.then(ofScope(scope, listing.none)));
     },
     changed: (scope) => void changedMs.set(scopeKey(scope), clock.monotonic()),
     forget: () => readings.clear(),
-  };
+  });
+  return readingsAt(Number.POSITIVE_INFINITY);
 }
 
 /** Returns the shared answer, or the answer of the application's own listing if there is none. */

@@ -110,6 +110,32 @@ test('changes go before routine, and routine gets its share', async () => {
   ]);
 });
 
+test('work is told when the last of its requests became due', async () => {
+  const { clock, queue, work, end } = scene();
+  const told: (readonly [string, number])[] = [];
+  queue.start((key, because, wantedMs) => {
+    told.push([because.join(', '), wantedMs - START_MS]);
+    return work(key, because);
+  });
+  queue.add(id('other'), 'commit');
+  queue.addAfter(id('a'), 10, 'resync');
+  await pass(clock, 20);
+  // Due since 10, and asked for again at 20; the poll later is served by the same run.
+  queue.add(id('a'), 'sync');
+  queue.addAfter(id('a'), 100, 'poll');
+  queue.addAfter(id('b'), 500, 'resync');
+  queue.addAfter(id('b'), 30, 'poll');
+  await pass(clock, 5);
+  await end(id('other'));
+  await end(id('a'));
+  await pass(clock, 100);
+  expect(told).toEqual([
+    ['commit', 0],
+    ['resync, sync, poll', 20],
+    ['resync, poll', 50],
+  ]);
+});
+
 test('a removed key does not run again, and may be added anew', async () => {
   const { clock, queue, work, end, started } = scene();
   queue.start(work);

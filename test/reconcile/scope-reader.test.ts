@@ -46,7 +46,7 @@ test.for([
   ['a query', { segments: ['a'], query: { of: 'tcp' } }, 'teams/team-a/a {"of":"tcp"}'],
 ] as const)('readings of a team that differ in %s are not shared as one', async ([, other, expected]) => {
   const { client, clock, sent } = echo();
-  const shared = createSharedReadings([], clock, 30_000);
+  const shared = createSharedReadings([], clock, { ageMs: 30_000 });
   const read = shared.of(client, scope);
   await read(echoed({ below: 'team', segments: ['a'] }));
   const found = await read(echoed({ below: 'team', ...other }));
@@ -60,7 +60,7 @@ test.for([
 test('listings of the platform that differ in their segments are not shared as one', async () => {
   const { client, clock } = echo();
   const application = { platform: 'default', team: 'team-a', region: 'region-1' };
-  const shared = createSharedReadings([application, application] as never, clock, 30_000);
+  const shared = createSharedReadings([application, application] as never, clock, { ageMs: 30_000 });
   const read = shared.of(client, scope);
   const ofAll = (segment: string) =>
     echoed({

@@ -62,7 +62,7 @@ function works(weight = 100, extensions?: typeof EXTENSIONS): readonly Work[] {
 
 function sharedBy(all: readonly Work[], world: ScopeWorld) {
   const applications = all.map(({ application }) => application.spec);
-  return createSharedReadings(applications, world.clock, 30_000);
+  return createSharedReadings(applications, world.clock, { ageMs: 30_000 });
 }
 
 /** One round of a process over all of them. */
@@ -240,6 +240,31 @@ test('what is shared is asked for anew when it is old', async () => {
   world.exchanges.length = 0;
   for (const work of all) await world.pass(work, { ...allowEverything, shared });
   expect(readsOf(world)).toMatchObject({ listAllRules: 1, listApplications: 2 });
+});
+
+test('a round that takes longer than a listing is young asks for it once, up to a limit', async () => {
+  const all = works();
+  const world = await inSync('extended', all);
+  const applications = all.map(({ application }) => application.spec);
+  const shared = createSharedReadings(applications, world.clock, { ageMs: 1_000, roundMs: 60_000 });
+  const wanted = shared.wantedAt(world.clock.monotonic());
+  world.exchanges.length = 0;
+  for (const work of all) {
+    await world.pass(work, { ...allowEverything, shared: wanted });
+    world.clock.advance(1_500);
+  }
+  expect(readsOf(world)).toMatchObject({ listAllRules: 1, listApplications: 2 });
+  // A pass that was wanted later, and one without such a time, need what was asked for since, or is young.
+  world.exchanges.length = 0;
+  const [first] = all as [Work];
+  await world.pass(first, { ...allowEverything, shared: shared.wantedAt(world.clock.monotonic()) });
+  world.clock.advance(1_500);
+  await world.pass(first, { ...allowEverything, shared });
+  expect(readsOf(world)).toMatchObject({ listAllRules: 2, listApplications: 2 });
+  world.exchanges.length = 0;
+  world.clock.advance(61_000);
+  await world.pass(first, { ...allowEverything, shared: wanted });
+  expect(readsOf(world)).toMatchObject({ listAllRules: 1, listApplications: 1 });
 });
 
 test('what is forgotten is asked for anew, however young it was', async () => {

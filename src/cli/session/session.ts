@@ -194,7 +194,7 @@ function openedSession(opened: Opened): Session {
     createSharedReadings(
       works.map(({ application }) => application.spec),
       surroundings.clock,
-      maxAgeMs,
+      { ageMs: maxAgeMs },
     );
   return {
     ...opened,
