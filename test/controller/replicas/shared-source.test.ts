@@ -186,7 +186,8 @@ test('a replica with another configuration writes nothing by it, and says why', 
   expect(group.domains('west')).toEqual(['www.example.com']);
   const third = await group.commit(filesOf('new.example.com'));
   await group.until(() => one.accepted() === third, 'it is accepted');
-  await group.until(() => two.controller.api.status().source.error !== null, 'the other replica learns of it');
+  const errorOfTwo = (): string => two.controller.api.status().source.error?.message ?? '';
+  await group.until(() => errorOfTwo().includes(third), 'the other replica learns of it');
   group.platforms.west.rules.delete([...group.platforms.west.rules.all()].find(({ type }) => type === 1)?.id ?? '');
   group.requests.length = 0;
   for (let turn = 0; turn < 20; turn += 1) await two.controller.api.sync([WEST], 'a test');
