@@ -1,4 +1,5 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { ResourceId } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
 import type { SourceProblem, StatusError } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
@@ -23,12 +24,16 @@ export interface CommitRecord {
   /** The number of applications that it changed and removed. null: a process ended before that was recorded. */
   readonly changed: number | null;
   readonly removed: number | null;
+  /** The applications that it changed and removed. null or missing: that is not known, or they are too many. */
+  readonly touched?: readonly ResourceId[] | null;
 }
 
 type Reading = Pick<SourceReading, 'revision' | 'commit' | 'observedMs'>;
 
 /** The newest commits that are remembered. */
 const KEPT_MAX = 50;
+/** The applications of a commit that are remembered by name. */
+const TOUCHED_MAX = 50;
 
 /** Remembers the commits that the controller read. The ledger stores them together with what else a commit changes there. */
 export class Commits {
@@ -38,6 +43,8 @@ export class Commits {
   #isRestored = false;
   /** The list as another replica stored it last. */
   #stored = '';
+  /** A commit that is being accepted. */
+  #accepting: { readonly revision: string; readonly atMs: EpochMs } | undefined;
 
   constructor(sourceLedger: SourceLedger) {
     this.#sourceLedger = sourceLedger;
@@ -80,13 +87,53 @@ export class Commits {
     this.#put(freshRecord(reading));
   }
 
+  /**
+   * Returns the operation that stores the commits with one that is being accepted, for the same transaction: no accepted commit is
+   * missing for the next process.
+   */
+  accepting(reading: Reading, nowMs: EpochMs): ReturnType<Commits['operation']> {
+    const former = this.#list;
+    this.#accept(reading, nowMs);
+    const operation = this.operation();
+    this.#list = former;
+    this.#accepting = { revision: reading.revision, atMs: nowMs };
+    return operation;
+  }
+
   accept(reading: Reading, nowMs: EpochMs): void {
+    const { revision, atMs } = this.#accepting ?? { revision: '', atMs: nowMs };
+    this.#accepting = undefined;
+    this.#accept(reading, revision === reading.revision ? atMs : nowMs);
+  }
+
+  #accept(reading: Reading, acceptedMs: EpochMs): void {
     const known = this.#of(reading);
     const isSame = known.acceptedMs !== null && known === this.#list.at(-1);
     // A restart accepts the same commit, and a rewind an earlier one, whose changes are made once more.
     if (isSame) return;
     const record = known.acceptedMs === null ? known : freshRecord(reading);
-    this.#put({ ...record, acceptedMs: nowMs, error: null, problems: [] });
+    this.#put({ ...record, acceptedMs, error: null, problems: [] });
+  }
+
+  /** Returns the time at which a revision was last accepted, which identifies this acceptance; null: it is not among the commits. */
+  acceptedMs(revision: string): EpochMs | null {
+    return this.#list.findLast((one) => one.revision === revision)?.acceptedMs ?? null;
+  }
+
+  /**
+   * Returns the number of commits that changed an application after the one that was accepted then.
+   * @returns undefined: that is not known.
+   */
+  changesSince(acceptedMs: EpochMs, id: ResourceId): number | undefined {
+    const at = this.#list.findLastIndex((one) => one.acceptedMs === acceptedMs);
+    if (at === -1) return undefined;
+    let changes = 0;
+    for (const { acceptedMs: laterMs, touched } of this.#list.slice(at + 1)) {
+      if (laterMs === null) continue;
+      if (touched === null || touched === undefined) return undefined;
+      if (touched.includes(id)) changes += 1;
+    }
+    return changes;
   }
 
   reject(reading: Reading, error: StatusError, problems: readonly SourceProblem[]): void {
@@ -96,9 +143,10 @@ export class Commits {
   }
 
   /** Notes what an accepted revision changed. The first process that follows a revision knows it. */
-  follow(revision: string, changes: Pick<CommitRecord, 'changed' | 'removed'>): void {
+  follow(revision: string, changes: Pick<CommitRecord, 'changed' | 'removed'>, touched: readonly ResourceId[]): void {
     const known = this.#list.findLast((one) => one.revision === revision);
-    if (known !== undefined && known.changed === null) this.#put({ ...known, ...changes });
+    const named = touched.length > TOUCHED_MAX ? null : touched;
+    if (known !== undefined && known.changed === null) this.#put({ ...known, ...changes, touched: named });
   }
 
   /** Returns the operation that stores the commits. */
@@ -134,6 +182,7 @@ function freshRecord({ revision, commit, observedMs }: Reading): CommitRecord {
     problems: [],
     changed: null,
     removed: null,
+    touched: null,
   };
 }
 

@@ -22,7 +22,7 @@ import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions, withAdoption } from './core.ts';
 import { type Kept, saveRecord, type AppRecord } from './ledger-records.ts';
-import { addAge, setPendingRemovals, remainingMs } from './removal-age.ts';
+import { addAge, restartAges, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
 export interface Passed {
@@ -110,14 +110,16 @@ export class DaemonPolicy implements PassPolicy {
 
   async admit(prepared: Prepared): Promise<Admission> {
     const record = this.#record;
-    const { options, intake, gates } = this.#core;
+    const { options, intake, gates, commits } = this.#core;
     claim(this.#core, record, prepared);
     this.#prepared = prepared;
     this.#planned(prepared);
     if (this.#adopts === false) await this.#endAdoption();
     const removals = prepared.plan.actions.filter((action) => action.prune);
+    restartAges(record, commits);
     addAge(record, options.clock.monotonic(), this.#isCurrent(), this.#pruneAfterMs);
-    setPendingRemovals(record, removals, movedOf(options.kinds, prepared, this.#source));
+    const moved = movedOf(options.kinds, prepared, this.#source);
+    setPendingRemovals(record, removals, moved, commits.acceptedMs(this.#revision));
     this.#pause = gates.pauseOf(record, prepared.scope);
     if (this.#pause !== null) return this.#pause;
     this.#nowMs = options.clock.now();

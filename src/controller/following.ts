@@ -87,10 +87,11 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     if (isLed(core, records.get(id) as AppRecord)) queue.restart(id, 'git');
   }
   if (works.length >= PART_SIZE) await turn();
-  core.commits.follow(accepted.revision, {
-    changed: changed.filter((id) => isMarked(records.get(id), accepted.revision)).length,
-    removed: removed.length,
-  });
+  const isOfCommit = (id: ResourceId): boolean => isMarked(records.get(id), accepted.revision);
+  core.commits.follow(accepted.revision, { changed: changed.filter(isOfCommit).length, removed: removed.length }, [
+    ...removed,
+    ...changed.filter((id) => !added.has(id) || isOfCommit(id)),
+  ]);
   // One replica reports and records what concerns the whole source.
   if (!leadsSource) return;
   if (isNew || changed.length + removed.length > 0) reportAccepted(core, latest, changed, removed);

@@ -36,6 +36,8 @@ export interface Kept {
   } | null;
   /** Pending removals by natural key, with the time that each was observed to be gone from the source. */
   readonly goneForMs: Readonly<Record<string, number>>;
+  /** When the revision was accepted under which they were found pending last; null: nothing is pending, or that is not known. */
+  readonly goneAtMs: EpochMs | null;
   /**
    * Pending removals of objects that only move: their manifest has created another one, possibly in an earlier pass.
    */
@@ -61,6 +63,7 @@ export const nothingKept: Kept = {
   approved: null,
   adopting: null,
   goneForMs: {},
+  goneAtMs: null,
   moved: [],
   asideSince: {},
   remindedMs: null,

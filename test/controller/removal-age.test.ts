@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { DaemonWorld } from './daemon.ts';
+import { BLOG } from './shop.ts';
 
 const SHOP = 'Application/shop';
 const MINUTE_MS = 60_000;
@@ -73,4 +74,28 @@ test('what is named again begins anew', async () => {
   expect(rules(world)).toBe(3);
   await world.pass(2 * MINUTE_MS);
   expect(rules(world)).toBe(1);
+});
+
+test('a rule that a revision named again waits from the start, although no pass saw that revision', async () => {
+  const world = await twoGone();
+  await world.pass(9 * MINUTE_MS);
+  world.answer = () => ({ status: 503, contentType: 'text/plain', retryAfter: null, body: '' });
+  await world.commit(filesOf(3));
+  await world.pass(5 * MINUTE_MS);
+  await world.commit(filesOf(1));
+  await world.pass(5 * MINUTE_MS);
+  world.answer = () => undefined;
+  await world.pass(9 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+  await world.pass(15 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
+
+test('commits that do not concern the application, and one that does, do not begin the wait anew', async () => {
+  const world = await twoGone();
+  await world.pass(8 * MINUTE_MS);
+  await world.commit({ ...filesOf(1), 'b.yaml': BLOG });
+  await world.commit({ ...filesOf(2), 'b.yaml': BLOG });
+  await world.pass(3 * MINUTE_MS);
+  expect(rules(world)).toBe(2);
 });

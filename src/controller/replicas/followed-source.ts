@@ -109,7 +109,10 @@ export class FollowedSource {
     const acceptance = await accept(reading, loaded, sourceLedger, allow, async (id, decision) => {
       next = recordOf(reading, decision, sourceLedger);
       const saved = { snapshot: id, revision: reading.revision, accepted: next };
-      return savingOperations(sourceLedger, saved, reading.contents);
+      return [
+        this.#core.commits.accepting(reading, next.acceptedMs),
+        ...(await savingOperations(sourceLedger, saved, reading.contents)),
+      ];
     });
     if (acceptance.type === 'refused') return acceptance;
     this.#newest = keyOf(acceptance.accepted);

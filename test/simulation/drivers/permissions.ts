@@ -75,7 +75,6 @@ export class Permissions {
   readonly #clockError: number;
   readonly #violate: Violate;
   readonly #goneMs = new Map<AppName, Map<string, number>>();
-  readonly #goneBefore = new Map<AppName, Map<string, number>>();
   readonly #namedAgainMs = new Map<AppName, Map<string, number>>();
   suspensions = new Suspensions();
   readonly #approvals: Approval[] = [];
@@ -101,16 +100,9 @@ export class Permissions {
       const gone = childOf(this.#goneMs, name);
       const again = childOf(this.#namedAgainMs, name);
       for (const key of named) {
-        const goneMs = gone.get(key);
-        if (goneMs !== undefined) childOf(this.#goneBefore, name).set(key, goneMs);
         if (gone.delete(key) || !again.has(key)) again.set(key, nowMs);
       }
-      for (const [key, againMs] of again) {
-        if (named.has(key) || gone.has(key)) continue;
-        // While a platform has no leader, nobody counts, and the next one may never have heard of what was there for less.
-        const isMissed = nowMs - againMs < 2 * this.#lagMs;
-        gone.set(key, (isMissed ? this.#goneBefore.get(name)?.get(key) : undefined) ?? nowMs);
-      }
+      for (const key of again.keys()) if (!named.has(key) && !gone.has(key)) gone.set(key, nowMs);
     }
   }
 
