@@ -1,12 +1,6 @@
-import { tmpdir } from 'node:os';
-import { reconciledKinds } from '../src/kinds/registry.ts';
-import { kindDeclarations } from '../src/configuration/declarations.ts';
 import { EXIT } from '../src/cli/session/exit-codes.ts';
-import { runProgram } from '../src/cli/program.ts';
-import type { Output } from '../src/cli/terminal/terminal.ts';
-import { systemClock } from '../src/runtime/clock.ts';
-import { systemRandom } from '../src/runtime/random.ts';
 import { GENERATED, type Page, prose, table } from './markdown.ts';
+import { runProgramHere } from './program.ts';
 
 /** Lines of code blocks, as wide as a page shows them. */
 const COLUMNS = 100;
@@ -86,29 +80,7 @@ function listedIn(text: string): readonly { readonly name: string; readonly summ
 
 /** What the program says to `--help`, in a world where nothing is set. */
 async function helpOf(words: readonly string[], root: string): Promise<string> {
-  let text = '';
-  const output: Output = {
-    write: (part) => {
-      text += part;
-    },
-    isTerminal: false,
-    rows: 24,
-    columns: COLUMNS,
-    color: false,
-  };
-  const code = await runProgram([...words, '--help'], {
-    terminal: { out: output, err: output, async *input() {} },
-    env: {},
-    packageRoot: root,
-    who: 'the reference',
-    temporaryFolder: tmpdir(),
-    kinds: { declared: async () => kindDeclarations, reconciled: async () => reconciledKinds },
-    clock: systemClock,
-    random: systemRandom,
-    signal: new AbortController().signal,
-    runtimeVersions: { node: process.versions.node, platform: 'any' },
-    usage: () => ({ rssBytes: 0, heapBytes: 0, heapLimitBytes: 0 }),
-  });
-  if (code !== EXIT.ok) throw new Error(`portolan ${words.join(' ')} --help ended with ${code}: ${text}`);
-  return text;
+  const { code, out, err } = await runProgramHere([...words, '--help'], root, { columns: COLUMNS });
+  if (code !== EXIT.ok) throw new Error(`portolan ${words.join(' ')} --help ended with ${code}: ${err}`);
+  return out;
 }

@@ -1,6 +1,7 @@
 /**
  * Writes the generated pages of `docs/reference`: kinds from the schemas, commands from their `--help`, codes of errors from the
- * code that reports them, API, metrics and events of the controller, and the pictures of `docs/concepts` from their flowcharts. Run it (`npm run reference`) after every change to them.
+ * code that reports them, API, metrics and events of the controller, the pictures of `docs/concepts` from their
+ * flowcharts, and the picture of a plan in README from a run. Run it (`npm run reference`) after every change to them.
  *
  *   --check   writes nothing; exit code 1 if a page differs from the program
  */
@@ -14,6 +15,7 @@ import { daemonPages } from './reference-daemon.ts';
 import { diagramPages } from './reference-diagrams.ts';
 import { errorPages } from './reference-errors.ts';
 import { kindPages } from './reference-kinds.ts';
+import { planPages } from './reference-plan.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const { values } = parseArgs({ options: { check: { type: 'boolean', default: false } } });
@@ -24,6 +26,7 @@ const pages: readonly Page[] = [
   ...(await daemonPages()),
   ...errorPages(root),
   ...diagramPages(root),
+  ...(await planPages(root)),
 ];
 const textOf = (file: string): string | undefined =>
   existsSync(join(root, file)) ? readFileSync(join(root, file), 'utf8') : undefined;

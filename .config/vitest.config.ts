@@ -34,8 +34,8 @@ const SHARED = [
 ].map((folder) => `test/${folder}/**/*.test.ts`);
 /** It mocks a module of Node, which works only while nothing has imported that module. */
 const MOCKS = 'test/controller/resolve-receiver.test.ts';
-/** They share one Chromium, and one build of the dashboard. */
-const BROWSER = ['test/dashboard/**/*.test.ts'];
+/** They share one Chromium; most need the one build of the dashboard, too. */
+const BROWSER = ['test/dashboard/**/*.test.ts', 'test/docs/rendering.test.ts'];
 const excluded = long ? [] : ['test/**/*.long.test.ts'];
 
 class SlowFirst extends BaseSequencer {

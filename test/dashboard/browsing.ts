@@ -9,7 +9,7 @@ import { TOKENS, type User } from './world.ts';
 let browser: Promise<Browser> | undefined;
 
 /** The one Chromium of all browser tests. */
-function openBrowser(): Promise<Browser> {
+export function openBrowser(): Promise<Browser> {
   browser ??= chromium.connect(inject('browser'));
   return browser;
 }

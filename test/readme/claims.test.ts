@@ -43,6 +43,16 @@ test('the README names no script that does not exist, and its picture is small',
     expect(statSync(join(root, path)).size, path).toBeLessThan(100_000);
 });
 
+test('the README shows the dashboard, and a plan with each cause of a change', () => {
+  const readme = readFileSync(join(root, 'README.md'), 'utf8');
+  const [dashboard, plan = ''] = [...readme.matchAll(/^!\[[^\]]{40,}\]\((\S+)\)$/gm)].map(([, path]) => path);
+  expect(dashboard).toBe('examples/dashboard.png');
+  // `npm run reference` makes it from a run; `npm run reference -- --check`, a part of `npm test`, fails if it is stale.
+  const picture = readFileSync(join(root, plan), 'utf8');
+  for (const cause of ['drift: changed on the platform', 'new in git', 'changed in git', 'no longer in git'])
+    expect(picture).toContain(`>(${cause})</text>`);
+});
+
 test('the README is short: at most 150 lines of 120 characters', () => {
   const lines = readFileSync(join(root, 'README.md'), 'utf8').trimEnd().split('\n');
   expect(lines.length).toBeLessThanOrEqual(150);
