@@ -5,7 +5,7 @@ import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { trusting } from '../support/postgres-shared.ts';
-import { errorOf, intent, object, real, record, snapshot, transaction } from './fixtures.ts';
+import { codeOf, errorOf, intent, object, real, record, snapshot, transaction } from './fixtures.ts';
 
 /** The roles of `examples/postgres`: the controller's can write a ledger, and nothing else. */
 
@@ -66,22 +66,75 @@ test('the role of a controller writes and verifies a ledger, and cannot change t
   await owner.close();
 });
 
-test('the role of a controller shares a ledger with other replicas', async () => {
+/** Every statement that a replica sends. */
+async function replicate(round: number): Promise<void> {
+  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
+  try {
+    const [platform, source] = [await shared.lead('platform:default'), await shared.lead('source:default')];
+    if (platform === undefined || source === undefined) throw new Error('another process leads');
+    const { epoch } = platform.ledger;
+    const own = object({ uid: `uid-${round}`, naturalKey: `key-${round}` });
+    const opened = intent({ id: `intent-${round}`, uid: own.uid, epoch });
+    await source.ledger.commit(
+      transaction([{ op: 'accept-snapshot', snapshot: snapshot() }, record('s')], 'source:default'),
+    );
+    await platform.ledger.commit(
+      transaction([{ op: 'put-object', object: own }, { op: 'open-intent', intent: opened }, record('all')]),
+    );
+    await platform.ledger.commit(
+      transaction([{ op: 'move-intent', id: opened.id, state: 'applied' }, record('moved')]),
+    );
+    await platform.ledger.commit(transaction([{ op: 'drop-object', uid: own.uid }]));
+    await platform.ledger.commit(transaction([{ op: 'set-fact', key: 'one', value: `${round}` }], 'platform:default'));
+    const report = { name: 'one', version: '1', address: null, startedMs: 1, facts: null };
+    expect(await shared.beat(report, false)).toHaveLength(1);
+    await shared.leave();
+    await shared.events.append([1]);
+    const id = await shared.commands.add({ unit: 'platform:default', method: 'sync', args: null, by: 'ann' });
+    await shared.commands.finish(platform, id, 'done');
+    await shared.sessions.start('hash', null);
+    await shared.sessions.use(['hash']);
+    await shared.sessions.end(['hash']);
+    expect((await shared.factsSince(0, ['one'])).facts.size).toBe(1);
+    expect(await shared.leaders()).toHaveLength(2);
+    expect(await shared.reader.history({ limit: 1 })).toHaveLength(1);
+  } finally {
+    await shared.close();
+  }
+}
+
+test('the role of a controller shares a ledger with other replicas, and needs each of its privileges', async () => {
   await (await openPostgresLedger(as('portolan_owner'), real)).close();
   await server.query(example('grants.sql'));
-  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
-  const lead = await shared.lead('platform:default');
-  if (lead === undefined) throw new Error('the platform is led');
-  await lead.ledger.commit(transaction([{ op: 'set-fact', key: 'one', value: '1' }], 'platform:default'));
-  const report = { name: 'one', version: '1', address: null, startedMs: 1, facts: null };
-  expect(await shared.beat(report, false)).toHaveLength(1);
-  await shared.leave();
-  await shared.events.append([1]);
-  const id = await shared.commands.add({ unit: 'platform:default', method: 'sync', args: null, by: 'ann' });
-  await shared.commands.finish(lead, id, 'done');
-  await shared.sessions.start('hash', null);
-  await shared.sessions.use(['hash']);
-  await shared.sessions.end(['hash']);
-  expect((await shared.factsSince(0, ['one'])).facts.size).toBe(1);
-  await shared.close();
+  await replicate(0);
+  const granted = await server.query(
+    "SELECT table_name, privilege_type FROM information_schema.role_table_grants WHERE grantee = 'portolan' ORDER BY 1, 2",
+  );
+  const names = granted.map(({ table_name: table, privilege_type: privilege }) => `${privilege} ON portolan.${table}`);
+  expect(names.length).toBeGreaterThan(20);
+  const needless: string[] = [];
+  for (const [at, name] of names.entries()) {
+    await server.query(`REVOKE ${name} FROM portolan`);
+    const code = await codeOf(replicate(at + 1));
+    if (code !== 'ledger/refused') needless.push(`${name} (${code})`);
+    await server.query(`GRANT ${name} TO portolan; UPDATE portolan.lease SET expires_ms = 0`);
+  }
+  expect(needless).toEqual([]);
+  await replicate(names.length + 1);
+});
+
+test('the roles of a ledger see nothing else in its database', async () => {
+  await server.query('CREATE SCHEMA payroll; CREATE TABLE payroll.salary (n int); CREATE TABLE public.shared (n int)');
+  for (const role of ['portolan', 'portolan_owner'])
+    for (const statement of [
+      'SELECT * FROM payroll.salary',
+      'SELECT * FROM public.shared',
+      'CREATE TABLE public.mine (n int)',
+      'CREATE ROLE mallory',
+      "COPY portolan.meta TO '/tmp/copy'",
+      "SELECT pg_read_file('/etc/passwd')",
+    ])
+      await expect(server.query(`SET ROLE ${role}; ${statement}`), `${role}: ${statement}`).rejects.toThrow(
+        /permission denied/,
+      );
 });

@@ -1,10 +1,9 @@
-import { parseAddress } from '../../../src/ledger/postgres/address.ts';
 import { openPostgresLedger } from '../../../src/ledger/postgres/open.ts';
 import { verifyPostgresLedger } from '../../../src/ledger/postgres/verify.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { postgresUrl } from '../../support/postgres.ts';
-import type { Estate, EstatePlatform } from './estate.ts';
+import { accessTo, type Estate, type EstatePlatform } from './estate.ts';
 
 /** Compares the journal with the requests that the platforms really received. */
 export class JournalCheck {
@@ -23,11 +22,7 @@ export class JournalCheck {
   /** Returns sentences; none: every invariant holds. */
   async violations(): Promise<readonly string[]> {
     const { postgres, platforms } = this.#estate;
-    const access = {
-      address: parseAddress(postgresUrl(postgres.port, 'portolan')),
-      password: () => undefined,
-      certificates: { root: undefined, client: undefined, key: undefined },
-    };
+    const access = accessTo(postgresUrl(postgres.port, 'portolan'));
     const found = (await verifyPostgresLedger(access)).findings.map(({ message }) => `ledger verify: ${message}`);
     const options = { clock: systemClock, random: systemRandom, actor: 'kill cycles', readOnly: true };
     const ledger = await openPostgresLedger(access, options);

@@ -1,7 +1,10 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { parseAddress } from '../../../src/ledger/postgres/address.ts';
+import type { PostgresAccess } from '../../../src/ledger/postgres/pool.ts';
+import { openPostgresLedger } from '../../../src/ledger/postgres/open.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import type { Seed } from '../../../src/sandbox/seed.ts';
@@ -17,7 +20,16 @@ const SCHEMA = 'portolan';
 const DISK_MIB = 320;
 const SMALL_LOG = ['max_wal_size=64MB', 'min_wal_size=32MB'];
 /** A role with the usual rights: an administrator could always connect. */
-export const ROLE = 'replica';
+export const ROLE = 'portolan';
+
+const example = (name: string): string =>
+  readFileSync(new URL(`../../../examples/postgres/${name}`, import.meta.url), 'utf8');
+
+/** Access to a database that trusts everybody. */
+export function accessTo(url: string): PostgresAccess {
+  const certificates = { root: undefined, client: undefined, key: undefined };
+  return { address: parseAddress(url), password: () => undefined, certificates };
+}
 
 export interface EstateOptions {
   readonly platforms: number;
@@ -75,7 +87,12 @@ export class Estate {
       platforms.push({ name: `p${n}`, sandbox, generation: 1 });
     }
     const postgres = await PostgresServer.create(canMountDisks() ? { diskMib: DISK_MIB, settings: SMALL_LOG } : {});
-    await postgres.query(`CREATE ROLE ${ROLE} LOGIN; GRANT CREATE ON DATABASE portolan TO ${ROLE}`);
+    // As an operator does: the replicas have exactly the privileges of `examples/postgres`.
+    await postgres.query(example('roles.sql'));
+    const owner = accessTo(postgresUrl(postgres.port, SCHEMA, 'portolan_owner'));
+    const tables = { clock: systemClock, random: systemRandom, actor: 'migration' };
+    await (await openPostgresLedger(owner, tables)).close();
+    await postgres.query(example('grants.sql'));
     const estate = new Estate(folder, platforms, postgres, options);
     writeFileSync(estate.config, estate.#configuration());
     mkdirSync(estate.checkout);
