@@ -31,3 +31,13 @@ test.for([
   expect(shown).toContain('interrupted');
   expect(scene.traffic().writes).toEqual([]);
 });
+
+test('a command that another one runs updates its progress in place', async () => {
+  const scene = await setScene({ manifests: {} });
+  const terminal = startOnTerminal(process.execPath, [builtProgram(), 'demo'], { env: {}, cwd: scene.folder });
+  const { code, shown } = await terminal.ended;
+  expect(code, shown).toBe(0);
+  // It was erased, and no sequence was written out as text.
+  expect(shown).toContain('\u001b[J');
+  expect(shown).not.toMatch(/\\u00(?:0d|1b)/);
+}, 60_000);

@@ -1,3 +1,4 @@
+import { own } from './guarded.ts';
 import { fit } from './text.ts';
 import { type Output, type Terminal, writingTo } from './terminal.ts';
 
@@ -106,9 +107,10 @@ class BottomLines implements LiveRegion {
 
   #erase(): string {
     const up = this.#drawn > 1 ? `\u001b[${this.#drawn - 1}A` : '';
-    const sequence = this.#drawn > 0 ? `\r${up}\u001b[J` : '';
+    const sequence = this.#drawn > 0 ? `\u001b[G${up}\u001b[J` : '';
     this.#drawn = 0;
-    return sequence;
+    // The output of a command that another one runs is guarded already.
+    return own(this.#err, sequence);
   }
 
   #draw(): string {
