@@ -40,4 +40,4 @@ test('a command that another one runs updates its progress in place', async () =
   // It was erased, and no sequence was written out as text.
   expect(shown).toContain('\u001b[J');
   expect(shown).not.toMatch(/\\u00(?:0d|1b)/);
-}, 60_000);
+});

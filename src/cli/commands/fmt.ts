@@ -6,7 +6,7 @@ import { directCalls } from '../../manifest/system-calls.ts';
 import type { SourceFile } from '../../manifest/text.ts';
 import type { Problem } from '../../model/problem.ts';
 import { safeLine, safeText } from '../../model/text.ts';
-import { own } from '../terminal/guarded.ts';
+import { own } from '../terminal/terminal.ts';
 import { defineCommand, type Surroundings } from '../session/command.ts';
 import { EXIT } from '../session/exit-codes.ts';
 import { replaceTextFile } from '../session/files.ts';

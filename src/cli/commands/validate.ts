@@ -2,7 +2,7 @@ import { weightWarnings } from '../../kinds/http-gateway-rule/weights.ts';
 import type { Problem } from '../../model/problem.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { manifestPolicyProblems } from '../session/policy-problems.ts';
-import { own } from '../terminal/guarded.ts';
+import { own } from '../terminal/terminal.ts';
 import { defineCommand } from '../session/command.ts';
 import { checkEmpty, ifEmptyOption, warnMisnamed } from '../session/empty-input.ts';
 import { EXIT } from '../session/exit-codes.ts';

@@ -1,7 +1,7 @@
 import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
-import { own } from '../terminal/guarded.ts';
+import { own } from '../terminal/terminal.ts';
 import { clockTime, relativeTime, shortDuration } from '../terminal/age.ts';
 import type { Surroundings } from '../session/command.ts';
 import { EXIT, type ExitCode } from '../session/exit-codes.ts';

@@ -1,8 +1,7 @@
 import { renderProblems } from '../../manifest/render.ts';
 import { type Disposition, PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
-import { own } from '../terminal/guarded.ts';
-import type { Terminal } from '../terminal/terminal.ts';
+import { own, type Terminal } from '../terminal/terminal.ts';
 import { FaultyInput, screenOf } from './problems.ts';
 
 /** Holds the exit codes of the program; the table is in docs/reference/command-line.md. */

@@ -3,8 +3,7 @@ import { hasChanges, type PlanDocument } from '../../plan/document.ts';
 import { compactStyle, isLong } from '../../report/compact.ts';
 import { FULL, type Paint, type PlanStyle, renderPlanText, type TextRole } from '../../report/text.ts';
 import { EXIT, type ExitCode, exitCodeOf } from './exit-codes.ts';
-import { own } from '../terminal/guarded.ts';
-import type { Output } from '../terminal/terminal.ts';
+import { own, type Output } from '../terminal/terminal.ts';
 import { fit } from '../terminal/text.ts';
 
 const STYLES: Readonly<Record<TextRole, Parameters<typeof styleText>[0]>> = {

@@ -1,6 +1,6 @@
 import { safeText } from '../../model/text.ts';
 import type { LiveRegion } from './live-region.ts';
-import { type Output, type Terminal, writingTo } from './terminal.ts';
+import { type Terminal, writingTo } from './terminal.ts';
 
 /** Mark of our escape sequences when the process gives none. */
 const KNOWN_MARK = '2718;2818;2845';
@@ -53,11 +53,6 @@ export function guarded({ terminal, live }: Shown, env: Environment): Shown {
  */
 export function safeOutput(text: string): string {
   return text.split('\r\n').map(safeText).join('\r\n');
-}
-
-/** Marks our own control sequences, so that they reach the terminal. */
-export function own(output: Output, sequences: string): string {
-  return output.mark === undefined ? sequences : sequences.replaceAll('\u001b[', `\u001b[${output.mark};`);
 }
 
 /**

@@ -1,6 +1,5 @@
-import { own } from './guarded.ts';
 import { fit } from './text.ts';
-import { type Output, type Terminal, writingTo } from './terminal.ts';
+import { type Output, own, type Terminal, writingTo } from './terminal.ts';
 
 /**
  * Draws lines at the bottom of the terminal repeatedly, below all other output. Does nothing where standard error is not

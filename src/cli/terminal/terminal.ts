@@ -51,6 +51,11 @@ export function writingTo(
   };
 }
 
+/** Marks our own control sequences, so that they reach the terminal. */
+export function own(output: Output, sequences: string): string {
+  return output.mark === undefined ? sequences : sequences.replaceAll('\u001b[', `\u001b[${output.mark};`);
+}
+
 /** Writes a result as JSON. */
 export function writeJson(result: object, { out }: Pick<Terminal, 'out'>): void {
   out.write(`${JSON.stringify({ formatVersion: 1, ...result }, null, 2)}\n`);

@@ -6,7 +6,7 @@ import { Secret } from '../../../model/secret.ts';
 import { createHttpTransport, type HttpTransport } from '../../../platform/http.ts';
 import { demo } from '../../../sandbox/seeds/demo.ts';
 import { SANDBOX_TOKEN, type Sandbox, startSandbox } from '../../../sandbox/server.ts';
-import { own } from '../../terminal/guarded.ts';
+import { own } from '../../terminal/terminal.ts';
 import { type CommandTree, defineCommand, type Surroundings } from '../../session/command.ts';
 import { durationArgument } from '../../session/options.ts';
 import { EXIT, type ExitCode } from '../../session/exit-codes.ts';

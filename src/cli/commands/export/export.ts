@@ -12,7 +12,6 @@ import {
   createApplicationReader,
   type ExportTarget,
 } from '../../../reconcile/read-application.ts';
-import { own } from '../../terminal/guarded.ts';
 import { defineCommand, type OptionsOf, type Surroundings } from '../../session/command.ts';
 import { readConfiguration } from '../../session/configuration.ts';
 import { EXIT, exitCodeOf } from '../../session/exit-codes.ts';
@@ -33,7 +32,7 @@ import { worstOf } from '../../session/plan-view.ts';
 import { type Platforms, withPlatforms } from '../../session/platforms.ts';
 import { refuseFaults, screenOf } from '../../session/problems.ts';
 import { Progress } from '../../terminal/progress.ts';
-import type { Terminal } from '../../terminal/terminal.ts';
+import { own, type Terminal } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
 
 const parameters = (command: Command) =>
