@@ -266,7 +266,7 @@ export function guardSuccession(source: string, succession: Succession, prunes: 
   const why = {
     'does-not-descend': `commit ${commit} of the source "${source}" does not descend from ${before}, which was applied before it: the branch was rewound or rewritten`,
     unknown: `it is not known whether commit ${commit} of the source "${source}" descends from ${before}, which was applied before it: the clone is shallow (git fetch --unshallow decides it)`,
-    descends: `commit ${before} of the source "${source}" was applied although it did not descend from the one before it, and this was not confirmed as intended`,
+    descends: `the branch of the source "${source}" was rewound or rewritten before commit ${before}, which was applied, and this was not confirmed as intended`,
   }[succession.descent];
   return {
     code: 'guard/not-descendant',

@@ -260,7 +260,7 @@ test.for([
   ],
   [
     'descends',
-    'commit bbbbbbbbbbbb of the source "shops" was applied although it did not descend from the one before it, and this was not confirmed as intended',
+    'the branch of the source "shops" was rewound or rewritten before commit bbbbbbbbbbbb, which was applied, and this was not confirmed as intended',
   ],
 ] as const)('a commit that may not prune is refused with why: %s', ([descent, why]) => {
   expect(guardSuccession('shops', { ...succession, descent, isConfirmed: false }, 3)).toEqual({
