@@ -55,6 +55,8 @@ function anyRates(chance: Chance): ReplicaRates {
 async function settle(world: ReplicasWorld): Promise<void> {
   world.calmDown();
   while (world.working.length < world.wanted) world.start();
+  // Persons may be about to do something.
+  if (world.leaders.areClear(units)) await world.letPass(1_000);
   await leadersAreClear(world);
   if (world.violation !== undefined) return;
   for (const replica of world.working) replica.reload((world.settings = permissive(settingTimes)));
