@@ -12,9 +12,10 @@ const TIMEOUT_MS = 300_000;
 export async function replicaDeathOf(
   mutant: DriverMutant,
 ): Promise<{ readonly by: string; readonly isRight: boolean } | undefined> {
-  const args = [PROCESS, String(replicaMutants.indexOf(mutant)), String(mutant.seed), '1'];
+  const { seed, script } = mutant;
+  const args = [PROCESS, String(replicaMutants.indexOf(mutant)), String(seed), '1'];
   const { stdout } = await promisify(execFile)(process.execPath, args, { timeout: TIMEOUT_MS });
-  if (stdout.trim() === '' || (await runReplicas(mutant.seed)).violation !== undefined) return undefined;
+  if (stdout.trim() === '' || (await runReplicas(seed, script && { script })).violation !== undefined) return undefined;
   const { by } = JSON.parse(stdout) as { readonly by: string };
   return { by, isRight: mutant.rightly.includes(by) };
 }

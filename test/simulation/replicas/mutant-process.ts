@@ -8,7 +8,7 @@ if (mutant === undefined) throw new Error(`there is no mutant ${index}`);
 loadMutated(mutant);
 const { runReplicas } = await import('./schedule.ts');
 for (let seed = firstSeed; seed < firstSeed + seeds; seed += 1) {
-  const { violation } = await runReplicas(seed);
+  const { violation } = await runReplicas(seed, mutant.script && { script: mutant.script });
   if (violation === undefined) continue;
   process.stdout.write(
     `${JSON.stringify({ seed, by: violation.invariant, message: violation.message.slice(0, 300) })}\n`,
