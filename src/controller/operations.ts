@@ -174,8 +174,9 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   return {
     async sync(ids, by) {
       const asked = recordsOf(core, ids);
-      // A sync must observe the present state, so older listings are dropped.
-      core.shared?.forget();
+      // A sync must observe the present state, so older listings are dropped; those of other platforms stay, because replicas sync one
+      // platform after another.
+      core.shared?.forget(new Set(asked.map(({ status }) => status.platform)));
       for (const record of asked) queue.restart(record.id, `sync requested by ${by}`);
       core.retrySource();
       return asked.map(({ id }) => id).sort();

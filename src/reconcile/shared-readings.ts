@@ -25,8 +25,8 @@ export interface SharedReadings {
   wantedAt(wantedMs: MonotonicMs): SharedReadings;
   /** Something was sent there: what was read before is of no use for it any more. */
   changed(scope: Scope): void;
-  /** Drops all answers. */
-  forget(): void;
+  /** Drops all answers, or those of some platforms. */
+  forget(platforms?: ReadonlySet<string>): void;
 }
 
 interface Asked<T> {
@@ -99,7 +99,9 @@ export function createSharedReadings(
       return orOwn(client, scope, reading, all.then(ofScope(scope, listing.none)));
     },
     changed: (scope) => void changedMs.set(scopeKey(scope), clock.monotonic()),
-    forget: () => readings.clear(),
+    forget: (platforms) => {
+      for (const key of readings.keys()) if (platforms?.has(platformOf(key)) !== false) readings.delete(key);
+    },
   });
   return readingsAt(Number.POSITIVE_INFINITY);
 }
@@ -132,6 +134,11 @@ async function byScope<T>(
 function once<T>(make: () => T): () => T {
   let made: { readonly value: T } | undefined;
   return () => (made ??= { value: make() }).value;
+}
+
+/** Returns the platform that the key of a reading begins with. Its name has neither space nor slash. */
+function platformOf(key: string): string {
+  return key.split(/[ /]/, 1)[0] ?? key;
 }
 
 function teamKey(platform: string, team: string, region: string): string {
