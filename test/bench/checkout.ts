@@ -19,7 +19,7 @@ export interface Checkout {
 export function checkout(
   folder: string,
   manifests: ReadonlyMap<string, string>,
-  platformUrl: string,
+  platforms: Parameters<typeof configurationFor>[0],
   settings: string,
 ): Checkout {
   const source = join(folder, 'source');
@@ -29,7 +29,7 @@ export function checkout(
   git(source, 'add', '-A');
   git(source, 'commit', '-q', '-m', 'first');
   const config = join(folder, 'portolan.yaml');
-  writeFileSync(config, configurationFor(platformUrl, settings));
+  writeFileSync(config, configurationFor(platforms, settings));
   const ledger = join(folder, 'portolan.db');
   return { source, config, ledger, flags: ['-f', source, '--config', config, '--ledger', ledger] };
 }

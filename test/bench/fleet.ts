@@ -7,6 +7,8 @@ export interface FleetSize {
   readonly applications: number;
   readonly teams: number;
   readonly rulesPerApplication: number;
+  /** Each has an equal part of the applications, one after another. Default: one platform, `default`. */
+  readonly platforms?: number;
 }
 
 /** 1,000 applications, 3,000 components, 10,000 ports, 2,000 rules: 6,000 documents. */
@@ -28,6 +30,7 @@ export interface FleetApplication {
   readonly appId: number;
   readonly name: string;
   readonly team: string;
+  readonly platform: string;
   /** The component whose ports have rules. */
   readonly publicComponent: string;
   readonly rules: number;
@@ -37,14 +40,21 @@ export function fleetApplications({
   applications,
   teams,
   rulesPerApplication,
+  platforms = 1,
 }: FleetSize): readonly FleetApplication[] {
+  const names = platformNames(platforms);
   return Array.from({ length: applications }, (_, index) => ({
     appId: index + 1,
     name: `app-${index + 1}`,
     team: `team-${(index % teams) + 1}`,
+    platform: names[Math.floor((index * names.length) / applications)] ?? 'default',
     publicComponent: serviceId(index + 1, 0),
     rules: rulesPerApplication,
   }));
+}
+
+export function platformNames(count: number): readonly string[] {
+  return count === 1 ? ['default'] : Array.from({ length: count }, (_, index) => `platform-${index + 1}`);
 }
 
 /** The platform makes names of the first six characters. */
@@ -53,7 +63,11 @@ export function serviceId(appId: number, component: number): string {
 }
 
 /** The platform as the manifests want it, but for the rules where `withRules` is false. */
-export function fleetSeed(size: FleetSize, { withRules }: { readonly withRules: boolean }): Seed {
+export function fleetSeed(
+  size: FleetSize,
+  { withRules, platform = 'default' }: { readonly withRules: boolean; readonly platform?: string },
+): Seed {
+  const applications = fleetApplications(size).filter((application) => application.platform === platform);
   return {
     enterprise: { id: 'e'.repeat(32) },
     regions: [{ id: '1'.repeat(32), name: REGION }],
@@ -61,7 +75,7 @@ export function fleetSeed(size: FleetSize, { withRules }: { readonly withRules: 
       id: (index + 1).toString(16).padStart(32, '0'),
       name: `team-${index + 1}`,
     })),
-    applications: fleetApplications(size).map((application) => ({
+    applications: applications.map((application) => ({
       id: application.appId,
       team: application.team,
       region: REGION,
@@ -107,13 +121,13 @@ export function fleetManifests(size: FleetSize): ReadonlyMap<string, string> {
 
 /** @param weight of the application's first rule: what a one-file change changes. */
 export function applicationManifests(application: FleetApplication, weight = 100): ReadonlyMap<string, string> {
-  const { name, team, appId } = application;
+  const { name, team, appId, platform } = application;
   const files = new Map<string, string>();
   const add = (kind: string, resource: string, spec: object): void => {
     const document = { apiVersion: 'portolan/v1', kind, metadata: { name: resource }, spec };
     files.set(`${team}/${name}/${kind.toLowerCase()}-${resource}.yaml`, yamlOf(document));
   };
-  add('Application', name, { team, region: REGION, appId });
+  add('Application', name, { ...(platform === 'default' ? {} : { platform }), team, region: REGION, appId });
   for (const component of PORTS_OF_COMPONENT.keys())
     add('Component', `${name}-c${component}`, {
       application: name,
@@ -150,18 +164,24 @@ export function writeFiles(folder: string, files: ReadonlyMap<string, string>): 
   }
 }
 
-export function configurationFor(url: string, settings = '{}', requestsPerSecond = 100_000): string {
-  return `apiVersion: portolan/v1
+/** @param platforms the URL of `default`, or of each platform by its name. */
+export function configurationFor(
+  platforms: string | ReadonlyMap<string, string>,
+  settings = '{}',
+  requestsPerSecond = 100_000,
+): string {
+  const urls = typeof platforms === 'string' ? new Map([['default', platforms]]) : platforms;
+  const documents = Array.from(
+    urls,
+    ([name, url]) => `apiVersion: portolan/v1
 kind: Platform
-metadata: { name: default }
+metadata: { name: ${name} }
 spec:
   url: ${url}
   auth: { header: Authorization, value: { env: PORTOLAN_TOKEN } }
   dialect: extended
   limits: { requestsPerSecond: ${requestsPerSecond} }
----
-apiVersion: portolan/v1
-kind: Settings
-spec: ${settings}
-`;
+`,
+  );
+  return [...documents, `apiVersion: portolan/v1\nkind: Settings\nspec: ${settings}\n`].join('---\n');
 }

@@ -3,8 +3,9 @@ import { differences, Estate } from '../processes/replicas/estate.ts';
 import { LeaseObserver } from '../processes/replicas/leases.ts';
 import { Replica } from '../processes/replicas/replica.ts';
 import { replicaCycles } from '../processes/replicas/replica-cycles.ts';
-import type { Figure } from './figures.ts';
+import type { BenchOptions, Figure } from './figures.ts';
 import { sharedCommits } from './postgres.ts';
+import { replicasFleet } from './replicas-fleet.ts';
 
 const LEASE_MS = 2_000;
 const TAKEOVERS = 10;
@@ -14,9 +15,17 @@ const LATENCY_MS = 150;
 const ROUNDS = 3;
 const WAIT_MS_MAX = 300_000;
 
-/** Several controllers on one PostgreSQL: their commits, takeovers, and 30 slow platforms with three of them and with one. */
-export async function replicas(): Promise<readonly Figure[]> {
-  return [...(await sharedCommits()), ...(await takeovers()), ...(await manyPlatforms())];
+/**
+ * Several controllers on one PostgreSQL: their commits, takeovers, 30 slow platforms with three of them and with one, and a round of three
+ * over a fleet.
+ */
+export async function replicas(options: BenchOptions): Promise<readonly Figure[]> {
+  return [
+    ...(await sharedCommits()),
+    ...(await takeovers()),
+    ...(await manyPlatforms()),
+    ...(await replicasFleet(options)),
+  ];
 }
 
 async function takeovers(): Promise<readonly Figure[]> {
