@@ -31,6 +31,8 @@ test('a decision stays in the ledger although a pass saves its result at the sam
     leadership: soleLeadership(ledger),
     unitWork: new UnitWork(),
     events: { publish: () => {} },
+    records: new Map(),
+    decided: new Map(),
   } as unknown as Core;
   for (const order of [
     ['decision', 'pass'],
