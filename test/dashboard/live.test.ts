@@ -102,13 +102,13 @@ test('a tab that nobody sees loads nothing until it is visible again', async () 
   const requests: string[] = [];
   page.on('request', (request) => requests.push(new URL(request.url()).pathname));
   // What the tab passes on to others shows that the event has arrived.
-  const arrived = page.evaluate(
-    `new Promise((resolve) => new BroadcastChannel('portolan events /').addEventListener('message', ({ data }) => {
-      if (data.event?.message.includes('while hidden')) resolve();
-    }))`,
+  await page.evaluate(
+    `new BroadcastChannel('portolan events /').addEventListener('message', ({ data }) => {
+      if (data.event?.message.includes('while hidden')) window.hasArrived = true;
+    })`,
   );
   await makeEvent('while hidden');
-  await arrived;
+  await page.waitForFunction('window.hasArrived === true');
   expect(requests).not.toContain('/api/v1/attention');
   await show(false);
   await expect.poll(() => requests).toContain('/api/v1/attention');

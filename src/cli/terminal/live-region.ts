@@ -106,10 +106,11 @@ class BottomLines implements LiveRegion {
 
   #erase(): string {
     const up = this.#drawn > 1 ? `\u001b[${this.#drawn - 1}A` : '';
-    const sequence = this.#drawn > 0 ? `\u001b[G${up}\u001b[J` : '';
+    // The output of a command that another one runs is guarded already: only marked sequences pass, and no carriage return.
+    const start = this.#err.mark === undefined ? '\r' : '\u001b[G';
+    const sequence = this.#drawn > 0 ? own(this.#err, `${start}${up}\u001b[J`) : '';
     this.#drawn = 0;
-    // The output of a command that another one runs is guarded already.
-    return own(this.#err, sequence);
+    return sequence;
   }
 
   #draw(): string {
