@@ -70,6 +70,8 @@ export function known({ records }: Core, id: ResourceId): AppRecord {
   return record;
 }
 
+/** Reason of the routine pass after the resync interval. */
+export const RESYNC = 'resync';
 const JITTER = 0.1;
 
 /** Returns the delay in ms until the next resync of an application that needs nothing. */

@@ -5,7 +5,7 @@ import type { EpochMs } from '../model/time.ts';
 import { createScopeReader } from '../reconcile/scope-reader.ts';
 import { conditionOf } from './application-state.ts';
 import type { ConditionState } from './conditions.ts';
-import { type Core, publish, reachMilestone, untilResyncMs } from './core.ts';
+import { type Core, publish, reachMilestone, RESYNC, untilResyncMs } from './core.ts';
 import { CHECK_EVERY_MS, HEALTH_DUE, healthByStatus } from './health.ts';
 import { healthEvents, type Requeue, requeueAt } from './judge-pass.ts';
 import { type AppRecord, saveRecord } from './ledger-records.ts';
@@ -44,11 +44,15 @@ export async function checkHealth(
   return isKnown ? { type: 'resync' } : requeueAt(nowMs + CHECK_EVERY_MS, HEALTH_DUE);
 }
 
+/** Reasons with which a check is enough. The queue joins a resync that is due later to the check before it. */
+const REASONS: ReadonlySet<string> = new Set([HEALTH_DUE, RESYNC]);
+
 /** Returns whether the application is in sync, and nothing but its health is due or unknown. */
 function isOnlyHealthDue(core: Core, record: AppRecord, because: readonly string[]): boolean {
   const { status, work, isUntried } = record;
   return (
-    because.every((reason) => reason === HEALTH_DUE) &&
+    because.includes(HEALTH_DUE) &&
+    because.every((reason) => REASONS.has(reason)) &&
     !isUntried &&
     status.pause === null &&
     conditionOf(status, 'Ready')?.status === 'True' &&

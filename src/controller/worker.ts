@@ -13,10 +13,10 @@ import { DaemonPolicy, type Passed } from './daemon-policy.ts';
 import { type Requeue, reportNewDrift, judgePass } from './judge-pass.ts';
 import { modeOf } from './conditions.ts';
 import { appliedKept } from './commit-marks.ts';
-import { type Core, logExpected, reachMilestone, publish, resyncMs, untilResyncMs, worldOf } from './core.ts';
+import { type Core, logExpected, reachMilestone, publish, RESYNC, resyncMs, untilResyncMs, worldOf } from './core.ts';
 import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { hasWritten, HEALTH_DUE, healthAfter } from './health.ts';
+import { hasWritten, healthAfter } from './health.ts';
 import { checkHealth } from './health-check.ts';
 import { keepObserved, keepPlan, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
@@ -64,7 +64,7 @@ export async function workOn(
     requeueWaiting(core, slots.slow(id));
     // A slow pass frees its slot. The next resync is requested now, so that the queue checks whether another key may
     // start.
-    queue.addAfter(id, resyncMs(core), 'resync');
+    queue.addAfter(id, resyncMs(core), RESYNC);
   });
   try {
     await core.unitWork.run(lead.unit, () => runPass(core, record, lead, { because, wantedMs }));
@@ -300,7 +300,6 @@ function requeue(core: Core, record: AppRecord, next: Requeue): void {
     queue.forget(id);
     if (next.type === 'at') queue.addAfter(id, next.atMs - options.clock.now(), next.because);
     else record.isAlone = false;
-    // A check of the health finds out itself whether the resync is due: together, they would be one reason for a pass.
-    if (next.type !== 'at' || next.because !== HEALTH_DUE) queue.addAfter(id, untilResyncMs(core, record), 'resync');
+    queue.addAfter(id, untilResyncMs(core, record), RESYNC);
   }
 }

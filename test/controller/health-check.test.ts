@@ -56,6 +56,16 @@ test('the health after a change takes one request', async () => {
   expect(world.eventsOf('health.changed').at(-1)?.message).toBe(`${SHOP} is healthy: 3 of 3 components running`);
 });
 
+test('a slow platform gets one request for the health, too', async () => {
+  const slow = async (world: DaemonWorld): Promise<undefined> => world.clock.sleep(700) as Promise<undefined>;
+  const world = await changed((before) => {
+    before.answer = async () => slow(before);
+  });
+  await world.until(() => world.milestones.filter((one) => one === `${SHOP} healthy`).length === 2, 'shop is healthy');
+  await world.pass(600_000);
+  expect(checks(world)).toEqual(['getApplication']);
+});
+
 test('until the application runs, or its time has passed, each check takes one request', async () => {
   const world = await changed(halfRunning);
   await world.until(() => healthy(world) === 'False NotRunning', 'it did not become ready in time');

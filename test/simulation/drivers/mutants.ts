@@ -59,8 +59,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an application in sync is not looked at again',
     file: 'controller/worker.ts',
-    find: "if (next.type !== 'at' || next.because !== HEALTH_DUE) queue.addAfter(id, untilResyncMs(core, record), 'resync');",
-    replace: "if (next.type === 'at') queue.addAfter(id, untilResyncMs(core, record), 'resync');",
+    find: 'queue.addAfter(id, untilResyncMs(core, record), RESYNC);',
+    replace: "if (next.type === 'at') queue.addAfter(id, untilResyncMs(core, record), RESYNC);",
     rightly: ['L-DUE'],
     seed: 1,
   },
@@ -170,7 +170,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;',
     replace: 'this.#isApproved ??= this.#record.kept.approved !== null;',
     rightly: ['I-APPROVAL'],
-    seed: 317,
+    seed: 12,
     // Approved while it is suspended; git has removed more by the time it is resumed.
     script: [
       [3, { type: 'git', edit: 'removeRule', a: 697114611 }],

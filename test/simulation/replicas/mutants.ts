@@ -8,7 +8,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'row.holder === holder && row.epoch === epoch && row.expiresMs > 0',
     replace: 'row.expiresMs > 0',
     rightly: ['I-FENCE'],
-    seed: 1,
+    seed: 2,
   },
   {
     name: 'the local clock is trusted',
