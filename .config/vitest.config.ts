@@ -57,6 +57,7 @@ export default defineConfig({
           isolate: false,
           include: SHARED,
           exclude: [...excluded, MOCKS],
+          setupFiles: ['test/support/end-of-file.ts'],
           globalSetup: ['test/support/postgres-set-up.ts'],
         },
       },

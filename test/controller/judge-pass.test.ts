@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { demo, demoSeed } from '../../src/sandbox/seeds/demo.ts';
 import { DaemonWorld } from './daemon.ts';
 import { SHOP, APPLICATION, web, rule, FILES, started, portOf, domains } from './shop.ts';
@@ -38,6 +38,7 @@ test.for([
   'where the endpoint of the application loses samples and the region %s, health says so and the pass is sound',
   async ([, answer, expected, words]) => {
     const world = new DaemonWorld('{}', { ...demoSeed, monitoring: 'lossy' });
+    onTestFinished(async () => void (await world.controller.drain()));
     if (answer !== undefined) world.answer = ({ path }) => (path.endsWith('/monitor/query_range') ? answer : undefined);
     world.start();
     const health = 'health: [ { component: shop-web, over: 5m, series: request_time, max: 100000 } ]';

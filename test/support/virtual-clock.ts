@@ -15,6 +15,13 @@ export class VirtualClock implements Clock {
   #order = 0;
   #turning = false;
   readonly #sleepers: Sleeper[] = [];
+  static #era = 0;
+  readonly #born = VirtualClock.#era;
+
+  /** On all clocks that exist, time stops for ever: who sleeps by one of them is never woken. */
+  static endAll(): void {
+    VirtualClock.#era += 1;
+  }
 
   constructor(startMs = Date.UTC(2026, 10, 20, 12)) {
     this.#nowMs = startMs;
@@ -69,6 +76,7 @@ export class VirtualClock implements Clock {
     if (this.#turning) return;
     this.#turning = true;
     setImmediate(() => {
+      if (this.#born !== VirtualClock.#era) return;
       this.#turning = false;
       this.#sleepers.sort((left, right) => left.wakeAtMs - right.wakeAtMs || left.order - right.order);
       const next = this.#sleepers.shift();
