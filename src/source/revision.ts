@@ -75,12 +75,9 @@ export function revisionName(ref: string, commit: string): string {
 /** Returns whether `commit` is `ancestor` or descends from it. A shallow clone can prove that it does, but not that it does not. */
 export async function descentFrom(git: Git, commit: string, ancestor: string): Promise<Descent> {
   if (commit === ancestor) return 'descends';
-  if (!COMMIT_ID.test(ancestor)) return 'unknown';
-  const { exitCode } = await git.run(['merge-base', '--is-ancestor', '--end-of-options', ancestor, commit]);
-  if (exitCode === 0) return 'descends';
-  const shallow = await git.run(['rev-parse', '--is-shallow-repository']);
-  // A full clone has all ancestors of its commits, so a missing one (exit code 128) is not an ancestor.
-  return shallow.stdout.trim() === 'false' ? 'does-not-descend' : 'unknown';
+  const found = COMMIT_ID.test(ancestor) ? await ancestry(git, ancestor, commit) : 'unknown';
+  // A full clone has all ancestors of its commits, so a missing one is not an ancestor.
+  return found === 'ancestor' ? 'descends' : found === 'unknown' ? 'unknown' : 'does-not-descend';
 }
 
 /** The age of a checkout's commit, compared with another commit: `unknown` when the local history is too short. */
@@ -92,10 +89,19 @@ export type Age = 'older' | 'not-older' | 'unknown';
  */
 export async function ageOf(git: Git, commit: string, other: string): Promise<Age> {
   if (commit === other) return 'not-older';
-  if (!COMMIT_ID.test(other)) return 'unknown';
-  const { exitCode } = await git.run(['merge-base', '--is-ancestor', '--end-of-options', commit, other]);
-  if (exitCode === 0) return 'older';
+  const found = COMMIT_ID.test(other) ? await ancestry(git, commit, other) : 'unknown';
+  return found === 'unknown' ? 'unknown' : found === 'none' ? 'not-older' : 'older';
+}
+
+/** Returns whether one commit is an ancestor of another. `missing`: a full clone lacks one of them; `unknown`: a shallow clone may. */
+async function ancestry(
+  git: Git,
+  ancestor: string,
+  commit: string,
+): Promise<'ancestor' | 'none' | 'missing' | 'unknown'> {
+  const { exitCode } = await git.run(['merge-base', '--is-ancestor', '--end-of-options', ancestor, commit]);
+  if (exitCode === 0) return 'ancestor';
   const shallow = await git.run(['rev-parse', '--is-shallow-repository']);
   if (shallow.stdout.trim() !== 'false') return 'unknown';
-  return exitCode === 1 ? 'not-older' : 'older';
+  return exitCode === 1 ? 'none' : 'missing';
 }
