@@ -261,9 +261,11 @@ export class Intake {
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances): Promise<Acceptance> {
     const { records } = this.#core;
     const sourceLedger = this.#ledger();
-    const scopes = this.#accepted && unapprovedScopes(records, this.#accepted);
-    if (this.#accepted !== undefined && scopes !== undefined)
-      await resetLargest({ ...sourceLedger, desired: this.#accepted.desired, scopes });
+    const accepted = this.#accepted;
+    if (accepted !== undefined) {
+      const scopes = () => unapprovedScopes(records, accepted);
+      await resetLargest({ ...sourceLedger, desired: accepted.desired, scopes });
+    }
     if (this.#followed === undefined) return accept(reading, loaded, sourceLedger, allow);
     return this.#followed.accept(reading, loaded, { sourceLedger, allow, former: this.#accepted });
   }

@@ -148,8 +148,11 @@ export async function acceptSnapshot(checked: CheckedSource): Promise<Snapshot> 
 /** An accepted source, and the scopes with removals. */
 interface AcceptedSource extends SourceLedger {
   readonly desired: DesiredState;
-  /** Scopes whose removals are done when the ledger has none of them left. Approved removals count as done. */
-  readonly scopes: ReadonlySet<ScopeKey>;
+  /**
+   * Returns the scopes whose removals are done when the ledger has none of them left. Approved removals count as done.
+   * `undefined`: not all scopes are known.
+   */
+  scopes(): ReadonlySet<ScopeKey> | undefined;
 }
 
 /**
@@ -159,9 +162,10 @@ interface AcceptedSource extends SourceLedger {
 export async function resetLargest({ desired, scopes, ...accepted }: AcceptedSource): Promise<void> {
   const { ledger, source } = accepted;
   if ((await largestSize(accepted)) <= desired.size) return;
+  const open = scopes();
+  if (open === undefined) return;
   const rows = await ledger.objects({ source });
-  if (rows.some(({ state, scope, resource }) => state !== 'gone' && scopes.has(scope) && !desired.has(resource)))
-    return;
+  if (rows.some(({ state, scope, resource }) => state !== 'gone' && open.has(scope) && !desired.has(resource))) return;
   await recordOfSource(accepted, [{ op: 'set-fact', key: sizeFact(source), value: String(desired.size) }]);
 }
 

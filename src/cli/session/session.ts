@@ -330,7 +330,6 @@ export async function acceptInput(session: Session, command = 'apply'): Promise<
 export async function allowLostRemovals(session: Session, { prepared, errors }: Survey): Promise<void> {
   if (session.undoes !== undefined) return;
   const { ledger, source, input, surroundings } = session;
-  const scopes = new Set(prepared.map(({ scope }) => scopeKey(scope)));
   const observed = new Set(prepared.map(({ work }) => work.application.id));
   const isWhole = groupByApplication(input.desired).every(({ application }) => observed.has(application.id));
   if (errors.length === 0 && isWhole)
@@ -339,7 +338,7 @@ export async function allowLostRemovals(session: Session, { prepared, errors }: 
       clock: surroundings.clock,
       source,
       desired: input.desired,
-      scopes,
+      scopes: () => new Set(prepared.map(({ scope }) => scopeKey(scope))),
       actor: 'portolan apply',
     });
 }
