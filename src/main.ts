@@ -59,6 +59,8 @@ process.exit(withLostOutput(exitCode));
 
 /** Only the daemon has threads, so only it loads this code. */
 async function openSourceThread(limits: ThreadLimits): Promise<Thread> {
+  // A commit creates little garbage, in two heaps: to start V8's helper threads for it costs more than to collect it.
+  setFlag('--no-parallel-scavenge');
   const { threadsOf } = await import('./runtime/thread.ts');
   // The worker is beside this file, in `src` and in `dist`.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
