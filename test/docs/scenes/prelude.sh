@@ -27,6 +27,16 @@ send() {
     console.log(await answer.text()); process.exit(answer.ok ? 0 : 1) })' "$2" "$1" "$3"
 }
 
+# Writes the manifest of a rule of the shop: rule api
+rule() {
+  cat > "manifests/$1.yaml" <<YAML
+apiVersion: portolan/v1
+kind: HttpGatewayRule
+metadata: { name: shop-$1 }
+spec: { application: shop, component: shop-web, port: 8080, domain: $1.shop.example.com, path: / }
+YAML
+}
+
 # Starts a sandbox, and a project with the manifests of its team on record: the state of an ordinary evening.
 evening() {
   portolan sandbox --log-level error > sandbox.log 2>&1 &
@@ -37,12 +47,7 @@ evening() {
   cd shop
   rm manifests/shop.yaml
   portolan export --team team-a --to manifests > ../export.log 2>&1
-  cat > manifests/www.yaml <<'YAML'
-apiVersion: portolan/v1
-kind: HttpGatewayRule
-metadata: { name: shop-www }
-spec: { application: shop, component: shop-web, port: 8080, domain: www.shop.example.com, path: / }
-YAML
+  rule www
   sed -i 's/alias: GR6F3C1D8080, inner: true, outer: false/alias: GR6F3C1D8080, inner: true, outer: true/' manifests/shop.yaml
   portolan adopt -f manifests --yes > ../adopt.log 2>&1 || true
   portolan apply --yes > ../apply.log 2>&1

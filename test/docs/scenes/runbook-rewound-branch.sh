@@ -1,10 +1,5 @@
 evening
-cat > manifests/api.yaml <<'YAML'
-apiVersion: portolan/v1
-kind: HttpGatewayRule
-metadata: { name: shop-api }
-spec: { application: shop, component: shop-web, port: 8080, domain: api.shop.example.com, path: / }
-YAML
+rule api
 git add manifests
 git commit --quiet --message "Add the domain of the API"
 newest=$(git rev-parse HEAD)
