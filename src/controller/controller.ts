@@ -27,6 +27,7 @@ import { SharedState } from './replicas/shared-state.ts';
 import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
 import { workOn } from './worker.ts';
+import { RecordTurns } from './record-turns.ts';
 
 /**
  * Time for the first reading of the source. After that, the controller continues with the source that an earlier
@@ -65,6 +66,7 @@ function createCore(
     claims: new Map(),
     orphanWork: new Set(),
     decided: new Map(),
+    recordTurns: new RecordTurns(),
     configuration: options.configuration,
     account: new Account(noAccount),
     budget: createRemovalBudget({

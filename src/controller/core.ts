@@ -20,6 +20,7 @@ import type { AppRecord, Kept } from './ledger-records.ts';
 import type { Leadership } from './replicas/leadership.ts';
 import type { SharedView } from './replicas/shared-view.ts';
 import type { Slots } from './slots.ts';
+import type { RecordTurns } from './record-turns.ts';
 
 /** The orphans of a source, and what its applications referred to when they were found. */
 interface FoundOrphans {
@@ -50,6 +51,7 @@ export interface Core extends CoreBase {
   sharedState: SharedView | undefined;
   /** The decisions of users since the accepted source was last followed. A record that was restored meanwhile may lack them. */
   readonly decided: Map<ResourceId, Partial<Kept>>;
+  readonly recordTurns: RecordTurns;
   /** Lets a reload of the configuration wait for work that uses the former one. */
   track(work: Promise<unknown>): void;
   /** Reads the source again after it exceeded a limit. */

@@ -1,7 +1,7 @@
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { type Core, publish } from './core.ts';
 import type { EventDraft } from './events.ts';
-import { type AppRecord, type Kept, saveRecord } from './ledger-records.ts';
+import { type AppRecord, type Kept, writeRecord } from './ledger-records.ts';
 import { platformUnit } from './replicas/leadership.ts';
 import { leading } from './replicas/unit-ledgers.ts';
 
@@ -15,18 +15,18 @@ export async function decide(
   decision: { readonly change: Partial<Kept>; readonly line: LedgerOperation; readonly event: EventDraft },
 ): Promise<void> {
   const { change } = decision;
-  await leading(core, platformUnit(record.status.platform), async ({ ledger }) => {
-    const sourceLedger = { ...core.sourceLedger, ledger };
-    const next = { ...record, kept: { ...record.kept, ...change } };
-    await saveRecord(sourceLedger, next, [decision.line]);
-    const { id } = record;
-    const present = core.records.get(id) ?? record;
-    // A pass may have changed other members meanwhile.
-    for (const one of new Set([record, present])) one.kept = { ...one.kept, ...change };
-    core.decided.set(id, { ...core.decided.get(id), ...change });
-    publish(core, record, record.revision, [decision.event]);
-    // It may also have saved them after the decision, without it. The present content of the ledger is not known.
-    present.written = '';
-    await saveRecord(sourceLedger, present);
-  });
+  const { id, status, turns } = record;
+  await leading(core, platformUnit(status.platform), ({ ledger }) =>
+    // A pass that saves after this turn saves the decision, too, because it is in force by then.
+    turns.run(id, async () => {
+      const saved = core.records.get(id) ?? record;
+      const next = { ...saved, kept: { ...saved.kept, ...change } };
+      await writeRecord({ ...core.sourceLedger, ledger }, next, [decision.line]);
+      saved.written = next.written;
+      // A pass may have changed other members meanwhile.
+      for (const one of new Set([record, saved, core.records.get(id) ?? saved])) one.kept = { ...one.kept, ...change };
+      core.decided.set(id, { ...core.decided.get(id), ...change });
+      publish(core, record, record.revision, [decision.event]);
+    }),
+  );
 }

@@ -258,6 +258,7 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
     hidden: NONE_HIDDEN,
     doubts: NO_DOUBTS,
     written: stored === undefined ? '' : digestWithoutTimes({ status, kept }),
+    turns: core.recordTurns,
     watchedMs: undefined,
     approvedSnapshot: undefined,
     passes: 0,

@@ -11,6 +11,7 @@ import type { Observed } from '../model/shown.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { type PackedText, packText, unpackText } from './packed-text.ts';
 import { platformUnit } from './replicas/leadership.ts';
+import type { RecordTurns } from './record-turns.ts';
 import type { Work } from '../reconcile/reconcile.ts';
 
 /** A commit that changed an application. */
@@ -99,6 +100,8 @@ export interface AppRecord {
   doubts: ReadonlyMap<string, string>;
   /** Digest of status and `kept` in the ledger, without times. */
   written: string;
+  /** The turns in which it is stored. */
+  readonly turns: RecordTurns;
   /** Up to when this process has counted `goneForMs`. */
   watchedMs: MonotonicMs | undefined;
   /** Snapshot of the plan that a person approved last. */
@@ -178,10 +181,19 @@ export function digestWithoutTimes({ status, kept }: Stored): string {
  * Saves the status of an application if it changed, with rows of history.
  * @param sourceLedger of the leader of its platform.
  */
-export async function saveRecord(
+export function saveRecord(
   sourceLedger: SourceLedger,
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
+): Promise<void> {
+  return record.turns.run(record.id, () => writeRecord(sourceLedger, record, lines));
+}
+
+/** Does the same as `saveRecord`, for a caller whose turn it is. */
+export async function writeRecord(
+  sourceLedger: SourceLedger,
+  record: AppRecord,
+  lines: readonly LedgerOperation[],
 ): Promise<void> {
   const now = digestWithoutTimes(record);
   if (now === record.written && lines.length === 0) return;

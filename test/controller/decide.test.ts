@@ -8,15 +8,40 @@ import {
   restoreRecord,
   saveRecord,
 } from '../../src/controller/ledger-records.ts';
+import { RecordTurns } from '../../src/controller/record-turns.ts';
 import { draftEvent } from '../../src/controller/events.ts';
 import { soleLeadership } from '../../src/controller/replicas/leadership.ts';
 import { UnitWork } from '../../src/controller/replicas/unit-work.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
+import { full } from '../../src/ledger/errors.ts';
+import { type Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { application } from '../server/controller.ts';
 
 const ID = 'Application/shop';
 const suspended = { by: 'alice', reason: 'a move', sinceMs: 1 };
+
+const SUSPENSION = {
+  change: { suspended },
+  line: historyRow('suspended', {}),
+  event: draftEvent('application.suspended', 'suspended'),
+};
+
+function coreOf(ledger: Ledger): Core {
+  return {
+    sourceLedger: { ledger, clock: systemClock, source: 'default', actor: 'test' },
+    leadership: soleLeadership(ledger),
+    unitWork: new UnitWork(),
+    events: { publish: () => {} },
+    records: new Map(),
+    decided: new Map(),
+    recordTurns: new RecordTurns(),
+  } as unknown as Core;
+}
+
+function recordOf({ recordTurns: turns }: Core): AppRecord {
+  return { id: ID, status: application('shop'), kept: nothingKept, written: '', turns } as unknown as AppRecord;
+}
 
 test('a decision stays in the ledger although a pass saves its result at the same time', async () => {
   const ledger = openMemoryLedger(new MemoryStore('lineage'));
@@ -25,27 +50,15 @@ test('a decision stays in the ledger although a pass saves its result at the sam
   // Commits take time, and are made one after another, as in a database.
   ledger.commit = (transaction) =>
     (last = last.then(() => systemClock.sleep(1)).then(() => commit.call(ledger, transaction)));
-  const sourceLedger = { ledger, clock: systemClock, source: 'default', actor: 'test' };
-  const core = {
-    sourceLedger,
-    leadership: soleLeadership(ledger),
-    unitWork: new UnitWork(),
-    events: { publish: () => {} },
-    records: new Map(),
-    decided: new Map(),
-  } as unknown as Core;
+  const core = coreOf(ledger);
+  const { sourceLedger } = core;
   for (const order of [
     ['decision', 'pass'],
     ['pass', 'decision'],
   ] as const) {
-    const record = { id: ID, status: application('shop'), kept: nothingKept, written: '' } as unknown as AppRecord;
+    const record = recordOf(core);
     const steps = {
-      decision: () =>
-        decide(core, record, {
-          change: { suspended },
-          line: historyRow('suspended', {}),
-          event: draftEvent('application.suspended', 'suspended'),
-        }),
+      decision: () => decide(core, record, SUSPENSION),
       pass: () => {
         record.status = { ...record.status, failures: 1, lastAppliedRevision: 'main@sha1:1' };
         return saveRecord(sourceLedger, record);
@@ -58,4 +71,23 @@ test('a decision stays in the ledger although a pass saves its result at the sam
       status: { lastAppliedRevision: 'main@sha1:1' },
     });
   }
+});
+
+test('a decision is answered with success if and only if it is stored, also when the disk is full by then', async () => {
+  const store = new MemoryStore('lineage');
+  const ledger = openMemoryLedger(store);
+  const { commit } = ledger;
+  const core = coreOf(ledger);
+  const record = recordOf(core);
+  let left = 1;
+  ledger.commit = async (transaction) => {
+    if (left === 0) throw full('memory', undefined);
+    left -= 1;
+    await commit.call(ledger, transaction);
+  };
+  await decide(core, record, SUSPENSION);
+  expect(await restoreRecord(core.sourceLedger, ID)).toMatchObject({ kept: { suspended } });
+  const resumed = decide(core, record, { ...SUSPENSION, change: { suspended: null } });
+  await expect(resumed).rejects.toMatchObject({ code: 'ledger/full' });
+  expect(record.kept.suspended).toEqual(suspended);
 });
