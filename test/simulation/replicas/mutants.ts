@@ -65,7 +65,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: "    if (type === 'ended') this.#readAgain(unit);\n",
     replace: '',
     rightly: ['I-APPROVAL', 'I-SUSPENDED', 'L-CONV', 'L-QUIET', 'I-PERMIT', 'I-AHEAD'],
-    seed: 159,
+    seed: 130,
   },
 ];
 
