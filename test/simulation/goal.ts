@@ -29,7 +29,7 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held), ...lostRules(world, held));
+  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan), ...lostRules(world, held));
   return faults;
 }
 
@@ -172,7 +172,7 @@ function isElsewhere({ server }: World, { resource, remoteId }: OwnedObject, { n
 }
 
 /** Ports that Portolan made and that git no longer lists are deleted where that is allowed and possible. */
-function leftPorts(world: World, held: ReadonlySet<string>): string[] {
+function leftPorts(world: World, held: ReadonlySet<string>, plan: ScopePlan): string[] {
   if (!world.wishes.prune || world.dialect === 'documented') return [];
   const wanted = new Set(
     [...world.wishes.components].flatMap(([name, { ports }]) =>
@@ -183,6 +183,8 @@ function leftPorts(world: World, held: ReadonlySet<string>): string[] {
     const listed = remoteAux['listed'] as { readonly prune?: string } | undefined;
     const isOurs = kind === 'Component' && origin === 'created' && listed !== undefined && listed.prune !== 'keep';
     if (!isOurs || wanted.has(naturalKey) || held.has(resource) || isKept(world, resource)) return [];
+    // It comes with another install now, and which component that is shows only when it runs.
+    if (isDeferred(plan, resource)) return [];
     return [`${naturalKey} is no longer listed, was made by us, and is still on record`];
   });
 }

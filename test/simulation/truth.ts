@@ -326,16 +326,19 @@ export class Truth implements BooksListener {
 
   /** I-EFFECT */
   #checkCopies(what: 'rule' | 'install', { uid }: Sent): void {
-    const live = this.copiesOf(what, uid).filter((id) => !this.#isUndecidable(id));
+    const live = this.copiesOf(what, uid).filter((id) => !this.#isUndecidable(id, uid));
     if (live.length > 1) this.#violate('I-EFFECT', `${uid} has ${live.length} live copies: ${live.join(', ')}`);
   }
 
   /**
-   * Somebody gave this rule another key before it was on record, on a server that lists no rules: the request in doubt is
-   * sent once more by its protocol, and the server's "exists already", which it counts on, does not come.
+   * Somebody gave this rule another key before it was on record. On a server that lists no rules, the request in doubt is sent once more
+   * by its protocol, and the server's "exists already", which it counts on, does not come. On another server the key may be that of
+   * another manifest, whose object it is from then on.
    */
-  #isUndecidable(id: string): boolean {
-    return this.#rules.dialect === 'documented' && this.#rules.byHand.movedUnseen.has(id);
+  #isUndecidable(id: string, uid: string): boolean {
+    const { dialect, byHand } = this.#rules;
+    if (!byHand.movedUnseen.has(id)) return false;
+    return dialect === 'documented' || [...this.#books.objects].some(([of, one]) => of !== uid && one.remoteId === id);
   }
 
   /** Rows of ours for an object that are there now. */

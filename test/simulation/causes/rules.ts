@@ -113,7 +113,9 @@ export const causesOfRules: Causes = {
     const [row] = rulesAt(world, placeOfWish(world, hold));
     if (spec === undefined || row === undefined || !world.truth.adoptionAllowed) return undefined;
     if (spec.configuration === undefined && !isFixedOtherwise(spec, row)) return undefined;
-    const isAdopted = isForeign(world, row) || wasShownAway(world, row);
+    // Somebody gave it the key of this manifest before it was on record as that of another one.
+    const isMoved = world.byHand.movedUnseen.has(row.id);
+    const isAdopted = isForeign(world, row) || isMoved || wasShownAway(world, row);
     return when(isAdopted, 'nobody can read what it was made with');
   },
 };
