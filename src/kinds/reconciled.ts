@@ -201,6 +201,8 @@ export interface ApplicationState {
 
 /** Reads one scope. Each reading is requested at most once in a pass, for all kinds. */
 export interface ScopeReader {
+  /** Readings may be shared by several applications: nothing is written upon them, and any difference is looked at again. */
+  readonly isShared: boolean;
   read<T>(reading: Reading<T>): Promise<Readable<T>>;
   /** Reads without the answers of this pass. */
   readFresh<T>(reading: Reading<T>): Promise<Readable<T>>;

@@ -73,6 +73,7 @@ function reader(asked: Asked, answers: Answers, context: ReaderContext): Caching
   };
   const { shared: _, ...alone } = context;
   const self: CachingReader = {
+    isShared: context.shared !== undefined,
     read: (reading) => {
       const key = keyOf(reading);
       readings.set(key, reading);

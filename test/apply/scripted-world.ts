@@ -238,6 +238,7 @@ export function readerOf({ readings = {}, ...answers }: ReaderAnswers): ScopeRea
     (readings[operation] ?? unexpected(operation)()) as Readable<T>;
   return {
     read,
+    isShared: false,
     readFresh: read,
     application: unexpected('application'),
     has: unexpected('listings'),

@@ -37,6 +37,7 @@ function readerOf({ components, rules, installed, certificates }: LiveApplicatio
   };
   return {
     read,
+    isShared: false,
     readFresh: async () => ({ readable: false }),
     application: async () => ({ status: 'running', componentCount: components.length, runningComponentCount: 0 }),
     has: async () => rules.readable,

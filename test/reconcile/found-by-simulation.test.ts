@@ -290,3 +290,18 @@ test('an empty listing is no proof that a rule which git moves is gone: it is mo
     .map(({ path }) => path);
   expect(paths).toEqual(['/moved']);
 });
+
+test('an empty listing is no proof that a rule which somebody has moved is gone: it is moved back, and not created beside it', async () => {
+  const world = new ScopeWorld(shop, 'extended');
+  const work = workOf(ADDRESS, [web, www()]);
+  await world.settle(work);
+  const [row] = [...world.state.rules.all()].filter(({ domain }) => domain === 'www.example.com');
+  if (row === undefined) throw new Error('the rule was created');
+  world.state.rules.put({ ...row, domain: 'moved.example.com' });
+  world.alter = ({ operation }, response) => (operation === 'listRules' ? { ...response, body: '[]' } : response);
+  await world.pass(work);
+  world.alter = (_, response) => response;
+  await world.settle(work);
+  expect(creations(world)).toBe(1);
+  expect(world.state.rules.get(row.id)?.domain).toBe('www.example.com');
+});

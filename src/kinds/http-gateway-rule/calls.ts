@@ -61,7 +61,7 @@ async function observe({
   const identity = await findComponent(component, ledgerView, reader);
   if (identity.type !== 'known') return identity;
   const [ports, shown] = await Promise.all([portsOf(reader, identity.serviceId), reader.read(listRules)]);
-  const listed = await withMoved(resource, identity.serviceId, { ledgerView, reader }, shown);
+  const listed = await withRecorded(resource, { ledgerView, reader }, shown);
   if (ports === undefined) return { type: 'held', hold: componentMissing(component, identity.serviceId) };
   const isRecreated = listed.readable && mayBeRecreated(resource, ledgerView, listed.value);
   const rules = spec.extensions === undefined && !isRecreated ? listed : await withExtensions(listed, reader);
@@ -81,27 +81,24 @@ async function observe({
 }
 
 /**
- * Adds the rule that the manifest moves to another address, if the listing lacks it: an empty or old listing does not prove that
- * the rule is gone, and a second rule would be created at the new address.
+ * Adds the rule of the manifest that is on record, if the listing lacks it: an empty or old listing does not prove that the rule is
+ * gone. If the manifest or another user has moved it to another address, a second rule would be created.
  */
-async function withMoved(
-  { id, spec }: Resource<HttpGatewayRuleSpec>,
-  serviceId: string,
+async function withRecorded(
+  { id }: Resource<HttpGatewayRuleSpec>,
   { ledgerView, reader }: Pick<ObserveContext<HttpGatewayRuleSpec>, 'ledgerView' | 'reader'>,
   rules: Readable<readonly RuleRecord[]>,
 ): Promise<Readable<readonly RuleRecord[]>> {
-  if (!rules.readable) return rules;
-  const key = ruleKey({ ...spec, serviceId });
-  const moved = ruleRows(ledgerView).filter(
-    ({ resource, origin, remoteId, naturalKey }) =>
+  if (!rules.readable || reader.isShared) return rules;
+  const missing = ruleRows(ledgerView).filter(
+    ({ resource, origin, remoteId }) =>
       resource === id &&
       origin !== 'observed' &&
-      naturalKey !== key &&
       remoteId !== null &&
       !rules.value.some(({ ruleId }) => ruleId === remoteId),
   );
-  if (moved.length === 0) return rules;
-  return { readable: true, value: [...rules.value, ...(await shownById(reader, moved))] };
+  if (missing.length === 0) return rules;
+  return { readable: true, value: [...rules.value, ...(await shownById(reader, missing))] };
 }
 
 /** Reads the certificates of the team. If that is not possible, an id in a manifest is sent unchecked. */
