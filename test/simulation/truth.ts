@@ -77,7 +77,7 @@ export interface Sender {
 /** What others did to rules, and whether the server lists them. */
 export interface RulesByHand {
   readonly dialect: Dialect;
-  readonly byHand: { readonly movedUnseen: ReadonlySet<string> };
+  readonly byHand: { readonly moved: ReadonlySet<string>; readonly movedUnseen: ReadonlySet<string> };
 }
 
 /** Everything that was sent and what came of it, and the invariants about that; evaluated at every request and effect. */
@@ -302,7 +302,9 @@ export class Truth implements BooksListener {
 
   #keepRivals({ action, rivals }: Sent): void {
     for (const row of this.#state.rules.all()) {
-      if (action.object === `rule/${placeOf(row)}` && this.makerOf(`rule ${row.id}`) === undefined) rivals.push(row.id);
+      // Somebody made it, or gave it this key.
+      const isByHand = this.makerOf(`rule ${row.id}`) === undefined || this.#rules.byHand.moved.has(row.id);
+      if (isByHand && action.object === `rule/${placeOf(row)}`) rivals.push(row.id);
     }
   }
 
