@@ -46,6 +46,15 @@ interface Daemon {
   end(): Promise<void>;
 }
 
+/** Calls the API of a daemon that knows `API_TOKEN`. @throws Error when it does not answer with success. */
+export async function callApi(url: string, method: string, path: string): Promise<Response> {
+  // A connection of its own: the server may end an idle one just when it would be used again.
+  const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
+  const response = await fetch(`${url}/api/v1/${path}`, { method, headers });
+  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
+  return response;
+}
+
 /** @param more settings beside those of controller and server, as YAML in flow style. */
 export async function startDaemon(size: FleetSize, more = ''): Promise<Daemon> {
   const folder = mkdtempSync(join(tmpdir(), 'portolan-bench-'));
@@ -56,13 +65,7 @@ export async function startDaemon(size: FleetSize, more = ''): Promise<Daemon> {
   await portolan(['apply', ...flags, '--yes', '--adopt', '--parallelism', '32']);
   const running = new Running(['run', ...flags, '--log-format', 'json'], { BENCH_API_TOKEN: API_TOKEN });
   const [, url = ''] = await running.says(/(http:\/\/127\.0\.0\.1:\d+)/);
-  const call = async (method: string, path: string): Promise<Response> => {
-    // A connection of its own: the server may end an idle one just when it would be used again.
-    const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
-    const response = await fetch(`${url}/api/v1/${path}`, { method, headers });
-    if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-    return response;
-  };
+  const call = (method: string, path: string): Promise<Response> => callApi(url, method, path);
   const status = async (): Promise<ControllerStatus> =>
     (await (await call('GET', 'status')).json()) as ControllerStatus;
   return {

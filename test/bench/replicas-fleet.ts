@@ -11,6 +11,7 @@ import { LeaseObserver } from '../processes/replicas/leases.ts';
 import { PostgresServer } from '../support/postgres.ts';
 import { requestFloor } from '../support/request-floor.ts';
 import { checkout } from './checkout.ts';
+import { API_TOKEN, callApi } from './daemon-fleet.ts';
 import type { BenchOptions, Figure } from './figures.ts';
 import {
   COMPONENTS_PER_APPLICATION,
@@ -22,7 +23,6 @@ import {
 } from './fleet.ts';
 import { portolan, Running, TOKEN } from './processes.ts';
 
-const API_TOKEN = 'bench-api-token-of-32-characters';
 const REPLICAS = 3;
 const PLATFORMS = 10;
 /** Longest time that the fleet may need to be in sync. */
@@ -151,9 +151,5 @@ async function isReady({ size, sandboxes, members }: Fleet): Promise<void> {
 async function ask(member: Running | undefined, method: string, path: string): Promise<unknown> {
   if (member === undefined) throw new Error('no replica was started');
   const [, url = ''] = await member.says(/(http:\/\/127\.0\.0\.1:\d+)/);
-  // A connection of its own: the server may end an idle one just when it would be used again.
-  const headers = { authorization: `Bearer ${API_TOKEN}`, connection: 'close' };
-  const response = await fetch(`${url}/api/v1/${path}`, { method, headers });
-  if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${await response.text()}`);
-  return response.json();
+  return (await callApi(url, method, path)).json();
 }
