@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto';
-import { promisify } from 'node:util';
-import { gunzip, gzip } from 'node:zlib';
+import { gunzipSync, gzipSync } from 'node:zlib';
 import { keptContent, type SourceFile } from '../manifest/text.ts';
 
 /** Files in parts, for the ledger. A part contains the files whose paths have the same hash. */
@@ -42,8 +41,8 @@ export class Packer {
 }
 
 /** Returns the files of a part. */
-export async function unpack(text: string): Promise<readonly SourceFile[]> {
-  const stored = (await promisify(gunzip)(Buffer.from(text, 'base64'))).toString('utf8');
+export function unpack(text: string): readonly SourceFile[] {
+  const stored = gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
   return (JSON.parse(stored) as readonly StoredFile[]).map(({ path, base64, contentId }) => ({
     path,
     content: keptContent(Buffer.from(base64, 'base64')),
@@ -51,13 +50,14 @@ export async function unpack(text: string): Promise<readonly SourceFile[]> {
   }));
 }
 
-async function* unknownParts(
+/** Compresses each part when it is asked for: a source has a thread of its own, which does nothing else meanwhile. */
+function* unknownParts(
   known: readonly string[],
   parts: Division['parts'],
   digests: Division['digests'],
-): AsyncGenerator<PackedPart> {
+): Generator<PackedPart> {
   for (const [place, part] of parts.entries())
-    if (known[place] !== digests[place]) yield { place, text: await compress(part) };
+    if (known[place] !== digests[place]) yield { place, text: compress(part) };
 }
 
 /** Divides files into parts. Computes only parts with changed files, if the paths did not change. */
@@ -121,7 +121,7 @@ function digestOf(files: readonly SourceFile[]): string {
   return hash('sha256', text).slice(0, 32);
 }
 
-async function compress(files: readonly SourceFile[]): Promise<string> {
+function compress(files: readonly SourceFile[]): string {
   const stored = files.map(
     ({ path, content, contentId }): StoredFile => ({
       path,
@@ -129,5 +129,5 @@ async function compress(files: readonly SourceFile[]): Promise<string> {
       ...(contentId === undefined ? {} : { contentId }),
     }),
   );
-  return (await promisify(gzip)(JSON.stringify(stored))).toString('base64');
+  return gzipSync(JSON.stringify(stored)).toString('base64');
 }

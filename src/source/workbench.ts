@@ -68,7 +68,7 @@ export class LocalWorkbench implements Workbench {
 
   async unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
     const files: SourceFile[] = [];
-    for await (const text of parts()) for (const file of await unpack(text)) files.push(file);
+    for await (const text of parts()) files.push(...unpack(text));
     return this.#hold({ files });
   }
 

@@ -22,9 +22,6 @@ function shown(world: DaemonWorld): readonly string[] {
 }
 
 async function restarted(world: DaemonWorld): Promise<void> {
-  // Files are compressed in real time, while virtual time runs out for a controller that ends.
-  const saved = (): readonly unknown[] => JSON.parse(world.store.facts.get('commits default') ?? '[]') as unknown[];
-  await world.until(() => saved().length === world.controller.api.commits().length, 'the commits are saved');
   await world.controller.drain();
   world.restart();
   world.start();

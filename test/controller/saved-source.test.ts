@@ -91,7 +91,7 @@ async function allOf(sourceLedger: Parameters<typeof restoreSource>[0]) {
   const files: SourceFile[] = [];
   for await (const text of kept.parts()) {
     // ASCII comes back as text, with the same bytes.
-    for (const file of await unpack(text)) files.push({ ...file, content: Buffer.from(file.content) });
+    for (const file of unpack(text)) files.push({ ...file, content: Buffer.from(file.content) });
   }
   return { snapshot: kept.snapshot, revision: kept.revision, files };
 }
