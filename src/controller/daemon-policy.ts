@@ -21,7 +21,7 @@ import { type Account, isNewer, type Reserved } from './account.ts';
 import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions, withAdoption } from './core.ts';
-import { type Kept, saveRecord, type AppRecord } from './ledger-records.ts';
+import { type Kept, saveRecord, type AppRecord, writeRecord } from './ledger-records.ts';
 import { addAge, restartAges, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
@@ -152,10 +152,7 @@ export class DaemonPolicy implements PassPolicy {
     // An adoption is valid for one pass, as an approval is.
     await this.#endAdoption();
     if (this.#isApproved === true) {
-      // An approval is valid for one pass. The rest of the plan is another plan.
-      this.#record.kept = { ...this.#record.kept, approved: null };
-      this.#record.approvedSnapshot = world.snapshot;
-      await saveRecord(this.#ledger, this.#record);
+      await this.#useApproval(world.snapshot);
       return unlimited;
     }
     try {
@@ -216,6 +213,20 @@ export class DaemonPolicy implements PassPolicy {
   /** Returns whether to store what is counted: unless this process has accepted another snapshot meanwhile. */
   #isAccountOpen(): boolean {
     return this.#account === this.#core.account || this.#core.leadership.isShared;
+  }
+
+  /**
+   * An approval is valid for one pass. The rest of the plan is another plan. Whoever else approves this plan meanwhile approves
+   * what is being done already: that must not be carried out again when an equal plan comes.
+   */
+  async #useApproval(snapshot: string): Promise<void> {
+    const record = this.#record;
+    record.approvedSnapshot = snapshot;
+    await record.turns.run(record.id, async () => {
+      if (record.kept.approved?.digest === this.#digest) record.kept = { ...record.kept, approved: null };
+      if (record.status.approval?.digest === this.#digest) record.status = { ...record.status, approval: null };
+      await writeRecord(this.#ledger, record, []);
+    });
   }
 
   async #endAdoption(): Promise<void> {

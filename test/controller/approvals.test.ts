@@ -51,3 +51,54 @@ test('a rejected digest is explained: unknown, a total, a part, of another appli
   await world.until(() => world.ready(SHOP) === 'True InSync', 'it is removed');
   expect(await reject(changed, 'nothing-to-approve')).toMatch(/was approved at 2026-\S+Z\. No plan of/);
 });
+
+/** Two rules were removed from git after a rewind, so that their removal waits for an approval. */
+async function held() {
+  const world = started('{ controller: { pruneAfter: 1m } }');
+  await world.commit({ ...FILES, 'api.yaml': rule('api', 'api.example.com') });
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'in sync');
+  world.feed.descents.set('2'.padStart(40, '0'), 'does-not-descend');
+  await world.commit(FILES);
+  await world.until(() => world.application(SHOP).approval !== null, 'the removal is held');
+  const digest = world.application(SHOP).approval?.digest ?? '';
+  const approved = (): unknown => {
+    const stored = JSON.parse(world.store.facts.get(`status default ${SHOP}`) ?? '{}') as {
+      kept: { approved: unknown };
+    };
+    return stored.kept.approved;
+  };
+  return { world, digest, approved };
+}
+
+test('a plan that two persons approve at once is carried out once: no approval is left for an equal plan later', async () => {
+  const { world, digest, approved } = await held();
+  const { api } = world.controller;
+  await api.approve(SHOP, digest, 'alice');
+  const second = Promise.withResolvers<void>();
+  world.beforeCommit = async ({ operations }) => {
+    if (operations.some((one) => one.op === 'record' && one.event === 'approved')) await second.promise;
+  };
+  const before = world.requests.length;
+  const bob = api.approve(SHOP, digest, 'bob');
+  // The pass has read all that it needs, and takes up the approval of Alice.
+  await world.until(() => world.requests.slice(before).some(({ operation }) => operation === 'listRules'), 'a pass');
+  await world.pass(1_000);
+  second.resolve();
+  await bob;
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'it is removed');
+  expect(approved()).toBeNull();
+});
+
+test('what is being carried out cannot be approved again', async () => {
+  const { world, digest, approved } = await held();
+  const { api } = world.controller;
+  const late: unknown[] = [];
+  world.answer = async ({ isRead }) => {
+    if (!isRead) late.push(await api.approve(SHOP, digest, 'bob').catch((error: unknown) => error));
+    return undefined;
+  };
+  await api.approve(SHOP, digest, 'alice');
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'it is removed');
+  expect(late).toEqual([expect.objectContaining({ code: 'controller/nothing-to-approve' })]);
+  expect(approved()).toBeNull();
+});

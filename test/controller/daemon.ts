@@ -9,7 +9,7 @@ import type { SharedLedger } from '../../src/ledger/shared.ts';
 import { silentObserver } from '../support/silent-observer.ts';
 import type { Settings } from '../../src/configuration/settings/spec.ts';
 import { full, inputOutput } from '../../src/ledger/errors.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { defaultSettings, loadConfiguration } from '../../src/configuration/configuration.ts';
 import { PortolanError } from '../../src/model/errors.ts';
@@ -92,6 +92,8 @@ export class DaemonWorld {
   readonly lines: string[] = [];
   readonly milestones: string[] = [];
   isDiskFull = false;
+  /** Each commit to the ledger waits for this. */
+  beforeCommit: (transaction: LedgerTransaction) => Promise<void> = async () => {};
   /** Facts whose key contains this cannot be read. */
   unreadableFact: string | undefined;
   readonly settings: Settings;
@@ -237,6 +239,7 @@ export class DaemonWorld {
   #ledger(): Ledger {
     const ledger = openMemoryLedger(this.store);
     const commit: Ledger['commit'] = async (transaction) => {
+      await this.beforeCommit(transaction);
       if (this.isDiskFull) throw full('memory', undefined);
       await ledger.commit(transaction);
     };
