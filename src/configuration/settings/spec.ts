@@ -55,7 +55,7 @@ export const settingsSchema = objectOf(
     ),
     installs: section('Installs with an unknown outcome, on a server with the documented dialect.', {
       ambiguous: choice(
-        'hold: requires manual action. evidence: the number of components decides.',
+        'hold: a person decides. evidence is still accepted, but has no effect: a number of components does not prove whose they are.',
         ['hold', 'evidence'],
         {
           default: 'hold',
