@@ -54,7 +54,9 @@ export async function replicaCycles(options: ReplicaCycleOptions): Promise<Repli
   let [acknowledged, writes, cycles] = [0, 0, 0];
   for (let chain = 0; cycles < options.cycles && violations.length === 0; chain += 1) {
     const count = Math.min(CHAIN_CYCLES_MAX, options.cycles - cycles);
-    const world = await World.create({ ...options, seed: options.seed + chain, cycles: count }, takeovers, convergence);
+    const seed = options.seed + chain;
+    const say = (line: string): void => options.say?.(`${cycles + 1} of ${options.cycles}: seed ${seed}, ${line}`);
+    const world = await World.create({ ...options, seed, cycles: count, say }, takeovers, convergence);
     try {
       violations.push(...world.violations.splice(0));
       for (let n = 0; n < count && violations.length === 0; n += 1) {
