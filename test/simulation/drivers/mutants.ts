@@ -27,7 +27,7 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an approval is used twice',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#record.kept = { ...this.#record.kept, approved: null };',
+    find: 'if (record.kept.approved?.digest === this.#digest) record.kept = { ...record.kept, approved: null };',
     replace: '',
     rightly: ['I-APPROVAL', 'I-PERMIT'],
     seed: 12,
@@ -167,8 +167,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an approval lets any plan through',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;',
-    replace: 'this.#isApproved ??= this.#record.kept.approved !== null;',
+    find: 'this.#digest ||= planDigest([seen.plan]);',
+    replace: 'this.#digest ||= this.#record.kept.approved?.digest ?? planDigest([seen.plan]);',
     rightly: ['I-APPROVAL'],
     seed: 12,
     // Approved while it is suspended; git has removed more by the time it is resumed.
