@@ -36,6 +36,15 @@ export const replicaMutants: readonly DriverMutant[] = [
     script: [3, 4, 5, 6, 7, 8].map((step, at) => [step, { type: 'git', edit: 'removeRule', a: 45 * 31 + at * 7919 }]),
   },
   {
+    name: 'an approval that is being stored stays after the pass that uses its plan',
+    file: 'controller/daemon-policy.ts',
+    find: 'await record.turns.run(record.id, async () => {\n      if (record.kept.approved?.digest === this.#digest) record.kept',
+    replace:
+      'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
+    rightly: ['I-PERMIT'],
+    seed: 1088,
+  },
+  {
     name: 'a notification is trusted to arrive',
     file: 'controller/replicas/shared-state.ts',
     find: 'const READ_EVERY_MS = 3_000;',
