@@ -216,8 +216,8 @@ export class DaemonPolicy implements PassPolicy {
   }
 
   /**
-   * An approval is valid for one pass. The rest of the plan is another plan. Whoever else approves this plan meanwhile approves
-   * what is being done already: that must not be carried out again when an equal plan comes.
+   * Ends the approval, which is valid for one pass: the rest of the plan is another plan. A second person who approves the same
+   * plan meanwhile approves what is being done already. It must not be carried out again when an equal plan comes.
    */
   async #useApproval(snapshot: string): Promise<void> {
     const record = this.#record;
