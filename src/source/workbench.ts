@@ -68,7 +68,7 @@ export class LocalWorkbench implements Workbench {
 
   async unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
     const files: SourceFile[] = [];
-    for await (const text of parts()) files.push(...unpack(text));
+    for await (const text of parts()) for (const file of unpack(text)) files.push(file);
     return this.#hold({ files });
   }
 

@@ -52,7 +52,7 @@ test('a rejected digest is explained: unknown, a total, a part, of another appli
   expect(await reject(changed, 'nothing-to-approve')).toMatch(/was approved at 2026-\S+Z\. No plan of/);
 });
 
-/** Two rules were removed from git after a rewind, so that their removal waits for an approval. */
+/** A commit after a rewind lacks a rule, whose removal therefore waits for an approval. */
 async function held() {
   const world = started('{ controller: { pruneAfter: 1m } }');
   await world.commit({ ...FILES, 'api.yaml': rule('api', 'api.example.com') });
