@@ -7,16 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { runProgram } from './cli/program.ts';
 import type { Output, Terminal } from './cli/terminal/terminal.ts';
 import { systemClock } from './runtime/clock.ts';
+import { keepSmall } from './runtime/heap.ts';
 import { systemRandom } from './runtime/random.ts';
 import type { Thread, ThreadLimits } from './runtime/thread.ts';
 
 /** Time within which a second Ctrl-C is an echo: it may arrive from the terminal and from npm. */
 const ECHO_MS = 500;
 
-// A daemon runs for months beside other programs, so it collects its heap early instead of keeping the size that it once
-// needed. V8 reads this flag at every collection. Other commands set no flag before their code is loaded: V8 rejects
-// cached code that was compiled under other flags, so commands would discard each other's cache.
-if (process.argv[2] === 'run') setFlag('--optimize-for-size');
+// A daemon runs for months beside other programs. Other commands set no flag before their code is loaded: V8 rejects cached
+// code that was compiled under other flags, so commands would discard each other's cache.
+if (process.argv[2] === 'run') void keepSmall({ oldBytes, setFlag }, systemClock);
 
 const interruption = new AbortController();
 /** Aborted when the reader of standard output is gone. `lost` holds any other error of writing it. */
@@ -65,6 +65,12 @@ async function openSourceThread(limits: ThreadLimits): Promise<Thread> {
   // The worker is beside this file, in `src` and in `dist`.
   const file = import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js';
   return threadsOf(new URL(file, import.meta.url), { path: process.env.PATH })(limits);
+}
+
+function oldBytes(): number {
+  const spaces = process.getBuiltinModule('node:v8').getHeapSpaceStatistics();
+  const old = spaces.filter(({ space_name: name }) => !name.startsWith('new_'));
+  return old.reduce((sum, { space_used_size: bytes }) => sum + bytes, 0);
 }
 
 /** Sets a flag of V8. The module is loaded here because that takes some milliseconds, and most commands need no flag. */

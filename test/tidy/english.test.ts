@@ -32,7 +32,6 @@ const EXCEPTIONS: readonly EnglishException[] = [
     text: '-- What is only observed',
     reason: 'a released migration is never edited',
   },
-  { file: 'src/main.ts', text: 'instead of keeping the size', reason: 'the plain verb, not a ledger view' },
   { file: 'src/plan/doubts.ts', text: "code: 'intent/settling',", reason: 'the code of a hold, which programs read' },
   {
     file: 'src/reconcile/resolution/manual-resolution.ts',
