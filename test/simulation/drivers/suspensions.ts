@@ -18,9 +18,11 @@ export class Suspensions {
    */
   suspends(name: AppName): (nowMs: number) => void {
     const { asked } = this.#resumingOf(name);
+    // It may be carried out later than this, and be answered before.
+    const isContested = this.#isResuming(name);
     return (nowMs) => {
-      const resuming = this.#resumingOf(name);
-      if (resuming.asked === asked && ![...resuming.open].some((isAlive) => isAlive())) this.#sinceMs.set(name, nowMs);
+      if (isContested || this.#isResuming(name) || this.#resumingOf(name).asked !== asked) return;
+      this.#sinceMs.set(name, nowMs);
     };
   }
 
@@ -46,6 +48,10 @@ export class Suspensions {
     const copy = new Suspensions();
     for (const [name, sinceMs] of this.#sinceMs) copy.#sinceMs.set(name, sinceMs);
     return copy;
+  }
+
+  #isResuming(name: AppName): boolean {
+    return [...this.#resumingOf(name).open].some((isAlive) => isAlive());
   }
 
   #resumingOf(name: AppName): { asked: number; readonly open: Set<() => boolean> } {
