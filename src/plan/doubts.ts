@@ -114,6 +114,16 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
   const refused = failures > 0 && refusal && input.kinds.get(kind)?.refusedHold?.(object, refusal, summary);
   if (refused) return { ...refused, changes, object: touched };
   if (failures < FAILURES_MAX) return undefined;
+  const said = refusal === undefined ? '' : `. The platform said: ${refusal.message}`;
+  const often = `was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${summary}" is not sent`;
+  const retry = `run \`portolan ledger retry ${object.uid}\` to try again`;
+  const held = { code: 'effect/not-taken', changes, object: touched } as const;
+  if (input.resources.get(step.resource) === undefined)
+    return {
+      ...held,
+      message: `its removal ${often}${said}`,
+      remedy: `See in the console why. Remove it there, or ${retry}.`,
+    };
   const shown = changes
     .map(
       ({ path, before, after }) =>
@@ -121,11 +131,9 @@ function tooOften(input: PlanInput, kind: string, step: PlacedStep): HoldProposa
     )
     .join('; ');
   return {
-    code: 'effect/not-taken',
-    message: `what the manifest says of it was tried ${failures} times in a row, and each time it was refused or changed nothing, so "${summary}" is not sent: ${shown || 'the platform stayed as it was'}${refusal === undefined ? '' : `. The platform said: ${refusal.message}`}`,
-    remedy: `See in the console why. Change the manifest, or run \`portolan ledger retry ${object.uid}\` to try again.`,
-    changes,
-    object: touched,
+    ...held,
+    message: `what the manifest says of it ${often}: ${shown || 'the platform stayed as it was'}${said}`,
+    remedy: `See in the console why. Change the manifest, or ${retry}.`,
   };
 }
 

@@ -221,6 +221,15 @@ test.for([0, 1, 2, 3, 4, 10])('a write that failed %i times is held from the thi
   ]);
 });
 
+test('a removal from git that failed too often names no wanted values and no manifest', () => {
+  const input = { ledgerView: memoryOf(failedOften(FAILURES_MAX, undefined)) };
+  const [hold] = held(input, open({ verb: 'delete', changes: [outer] })).holds;
+  expect(hold).toMatchObject({
+    message: `its removal was tried 3 times in a row, and each time it was refused or changed nothing, so "ports/8080/open_outer of Component/web" is not sent`,
+    remedy: `See in the console why. Remove it there, or run \`portolan ledger retry ${uidOf('Component', 'port/s/8080')}\` to try again.`,
+  });
+});
+
 test.for<readonly [string, StepProposal['changes'], string]>([
   [
     'of several fields',
