@@ -1,6 +1,7 @@
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
-import type { Intent } from '../../../src/model/owned.ts';
+import type { Intent, OwnedObject } from '../../../src/model/owned.ts';
+import { retryObjects } from '../../../src/reconcile/resolution/manual-changes.ts';
 import { type Decision, resolveManually } from '../../../src/reconcile/resolution/manual-resolution.ts';
 import { defaultTiming } from '../../../src/reconcile/apply/world.ts';
 import type { ByHand } from '../actors.ts';
@@ -23,7 +24,15 @@ export function undecidable(world: Seen): readonly Intent[] {
   );
 }
 
-/** `portolan ledger resolve`, once for each write in doubt: a person has looked, and says what became of it. */
+/** What has failed, and so may not be sent again until a person says so. */
+export function failed({ books }: Seen): readonly OwnedObject[] {
+  return [...books.objects.values()].filter(({ failures }) => failures > 0);
+}
+
+/**
+ * `portolan ledger resolve`, once for each write in doubt: a person has looked, and says what became of it. And
+ * `portolan ledger retry` of what failed.
+ */
 export class Person extends DriverProcess {
   readonly kind = 'person';
   readonly isAgreed = false;
@@ -57,6 +66,7 @@ export class Person extends DriverProcess {
         this.world.note(`p${this.number} ${error.code}`);
       }
     }
+    await retryObjects(hand, failed(this.#seen));
     if (!this.alive) return;
     this.kill();
     this.world.ended(this);

@@ -6,7 +6,7 @@ import { isPending } from '../books.ts';
 import { Daemon, idOf } from './daemon.ts';
 import { type AppName, applicationOf, appNames, installsOf, nameOfScope, rulesOf } from './estate.ts';
 import { placeOf } from '../places.ts';
-import { undecidable } from './person.ts';
+import { failed, undecidable } from './person.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
 import { permissive } from './settings.ts';
 import type { Driving } from './driving.ts';
@@ -157,7 +157,7 @@ function restart(world: DriversWorld): DriversWorld {
 
 /** @returns whether there was anything that only a person could decide; nobody else is at the ledger then. */
 export async function peopleDecide(world: DriversWorld): Promise<boolean> {
-  if (undecidable(world).length === 0) return false;
+  if (undecidable(world).length + failed(world).length === 0) return false;
   for (const process of world.processes) process.kill();
   const person = world.startPerson();
   await world.timeline.drive(() => world.violation !== undefined || !person.alive);
