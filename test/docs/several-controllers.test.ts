@@ -95,8 +95,11 @@ test('from one controller to two and back, with the commands of the page', async
     const { replicas: live, units } = await group();
     return live.length === 2 && units.length > 1 && units.every(({ leader }) => leader !== null);
   }, said);
-  const listed = await succeeds(command('portolan replicas --ledger'));
-  expect(listed.out).toContain('Every platform and source has a leader.');
+  // The second replica may take over a unit at this moment.
+  await until(async () => {
+    const listed = await succeeds(command('portolan replicas --ledger'));
+    return listed.out.includes('Every platform and source has a leader.');
+  }, said);
   const [{ count = 0 } = {}] = await server.query(
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'portolan'",
   );
