@@ -64,6 +64,9 @@ function explain(core: Core, totals: PlanTotals, { id, status }: AppRecord, dige
     return `it is the total digest of a plan of ${total} applications, and each application is approved with its own digest`;
   if (has(digest)(pending)) return `the plan with this digest requires no approval`;
   const given = lastEvent(core, 'approval.given', id, digest);
+  const ended = lastEvent(core, 'approval.ended', id, digest);
+  if (given !== undefined && ended !== undefined && ended >= given)
+    return `its approval ended at ${ended}, because the plan had changed before it was carried out`;
   if (given !== undefined) return `the plan with this digest was approved at ${given}`;
   const held = lastEvent(core, 'approval.needed', id, digest);
   if (held !== undefined) return `the plan with this digest was held at ${held}, and the plan has changed since`;

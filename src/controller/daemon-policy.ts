@@ -20,8 +20,9 @@ import { sharedScope } from '../reconcile/survey.ts';
 import { type Account, isNewer, type Reserved } from './account.ts';
 import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
-import { type Core, passOptions, withAdoption } from './core.ts';
-import { type Kept, saveRecord, type AppRecord, writeRecord } from './ledger-records.ts';
+import { type Core, passOptions, publish, withAdoption } from './core.ts';
+import { draftEvent } from './events.ts';
+import { type AppRecord, historyRow, type Kept, saveRecord, writeRecord } from './ledger-records.ts';
 import { addAge, restartAges, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
@@ -52,6 +53,8 @@ export class DaemonPolicy implements PassPolicy {
   #prepared: Prepared | undefined;
   #seen: Seen | undefined;
   #pause: Pause | null = null;
+  /** The approval at the time of the first plan. */
+  #approval: Kept['approved'] = null;
   /** An operator approved exactly this plan. */
   #isApproved: boolean | undefined;
   /** The adoption that a person requested before the pass. */
@@ -100,8 +103,11 @@ export class DaemonPolicy implements PassPolicy {
 
   async refusals(seen: Seen, world: ApplyWorld): Promise<readonly Refusal[]> {
     this.#seen = seen;
-    this.#digest ||= planDigest([seen.plan]);
-    this.#isApproved ??= this.#record.kept.approved?.digest === this.#digest;
+    if (this.#isApproved === undefined) {
+      this.#approval = this.#record.kept.approved;
+      this.#digest = planDigest([seen.plan]);
+      this.#isApproved = this.#approval?.digest === this.#digest;
+    }
     this.#adopts ??= isAdoptionAs(this.#adopting, seen.plan);
     if (!this.#adopts) return [adoptionChanged(this.#adopting?.resource)];
     const overruled = { ...this.#limits, maxShare: 1, maxPrunes: Number.MAX_SAFE_INTEGER };
@@ -115,6 +121,7 @@ export class DaemonPolicy implements PassPolicy {
     this.#prepared = prepared;
     this.#planned(prepared);
     if (this.#adopts === false) await this.#endAdoption();
+    if (this.#isApproved === false && this.#approval !== null) await this.#endApproval(this.#approval);
     const removals = prepared.plan.actions.filter((action) => action.prune);
     restartAges(record, commits);
     addAge(record, options.clock.monotonic(), this.#isCurrent(), this.#pruneAfterMs);
@@ -229,6 +236,22 @@ export class DaemonPolicy implements PassPolicy {
     });
   }
 
+  /** Ends an approval of an earlier plan. Otherwise a plan that only equals it, weeks later, would be carried out without a question. */
+  async #endApproval(approval: NonNullable<Kept['approved']>): Promise<void> {
+    const record = this.#record;
+    const { by, digest } = approval;
+    await record.turns.run(record.id, async () => {
+      // A person may have approved another plan meanwhile.
+      if (record.kept.approved !== approval) return;
+      record.kept = { ...record.kept, approved: null };
+      const line = historyRow('approval-ended', { application: record.id, by, digest, now: this.#digest });
+      await writeRecord(this.#ledger, record, [line]);
+      const message = `the plan ${digest.slice(0, 12)} of ${record.id}, which ${by} approved, has changed: nothing of it was sent, and the approval ended`;
+      const event = draftEvent('approval.ended', message, { detail: { by, digest, now: this.#digest } });
+      publish(this.#core, record, this.#revision, [event]);
+    });
+  }
+
   async #endAdoption(): Promise<void> {
     // A person may request another one during the pass.
     if (this.#adopting === null || this.#record.kept.adopting !== this.#adopting) return;
@@ -255,12 +278,12 @@ export class DaemonPolicy implements PassPolicy {
     if (this.#pause !== null) return found;
     if (outcome.type === 'refused') {
       const waits = outcome.refusals.every(isApprovable);
-      return { ...found, approval: waits ? this.#approval(this.#digest, outcome.refusals) : null };
+      return { ...found, approval: waits ? this.#needed(this.#digest, outcome.refusals) : null };
     }
     const kept = outcome.plan.actions.filter((action) => action.prune);
     if (kept.length === 0) return found;
     if (this.#removalRefusals.length > 0)
-      return { ...found, approval: this.#approval(planDigest([outcome.plan]), this.#removalRefusals) };
+      return { ...found, approval: this.#needed(planDigest([outcome.plan]), this.#removalRefusals) };
     if (!this.#isCurrent()) return found;
     const leftMs = Math.min(...kept.map((action) => this.#remainingMs(action)));
     return { ...found, nextRemovalMs: this.#core.options.clock.now() + Math.max(1000, leftMs) };
@@ -279,7 +302,7 @@ export class DaemonPolicy implements PassPolicy {
     return remainingMs(this.#record, object, this.#pruneAfterMs);
   }
 
-  #approval(digest: string, refusals: readonly Refusal[]): ApprovalNeeded {
+  #needed(digest: string, refusals: readonly Refusal[]): ApprovalNeeded {
     const { approval } = this.#record.status;
     const sinceMs = approval?.digest === digest ? approval.sinceMs : this.#nowMs;
     return { digest, refusals, sinceMs };

@@ -26,6 +26,8 @@ export const EVENT_MEANINGS = {
   'object.forgotten': 'A resource is not in the ledger any more. It stays on the platform.',
   'approval.needed': 'A guard holds a plan, which can be approved by its digest.',
   'approval.given': 'A person approved a held plan by its digest.',
+  'approval.ended':
+    'An approved plan changed before it was carried out. Nothing of it was sent, and its approval ended.',
   'application.failed': 'An application cannot be reconciled. The controller retries it with growing delays.',
   'application.recovered': 'An application that failed is reconciled again.',
   'application.suspended': 'A person suspended an application: it is neither observed nor changed.',

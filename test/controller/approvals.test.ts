@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
-import { FILES, rule, SHOP, started } from './shop.ts';
+import { domains, FILES, portOf, rule, SHOP, started, web } from './shop.ts';
 
 const BLOG = 'Application/blog';
 const INSTALL = `apiVersion: portolan/v1
@@ -101,4 +101,48 @@ test('what is being carried out cannot be approved again', async () => {
   await world.until(() => world.ready(SHOP) === 'True InSync', 'it is removed');
   expect(late).toEqual([expect.objectContaining({ code: 'controller/nothing-to-approve' })]);
   expect(approved()).toBeNull();
+});
+
+test('an approval ends when the plan has changed: the same plan needs another one when it comes back', async () => {
+  const { world, digest, approved } = await held();
+  const { api } = world.controller;
+  const isThere = (): boolean => domains(world).includes('api.example.com');
+  // Somebody changes the platform before the pass that would carry it out.
+  world.state.ports.put({ ...portOf(world), alias: 'DRIFT' });
+  await api.approve(SHOP, digest, 'alice');
+  await world.until(() => portOf(world).alias === 'WEB', 'a pass corrects the drift');
+  await world.until(() => world.application(SHOP).approval?.digest === digest, 'the same plan waits again');
+  await world.pass(2 * 60 * 60_000);
+  expect([isThere(), approved()]).toEqual([true, null]);
+  const [ended] = world.eventsOf('approval.ended');
+  expect(ended).toMatchObject({ application: SHOP, detail: { by: 'alice', digest } });
+  expect(ended?.message).toContain('which alice approved, has changed: nothing of it was sent, and the approval ended');
+  expect(world.eventsOf('approval.ended')).toHaveLength(1);
+
+  await world.commit({ ...FILES, 'api.yaml': rule('api', 'api.example.com') });
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'the rule is in git again');
+  await expect(api.approve(SHOP, digest, 'bob')).rejects.toThrow(
+    'because the plan had changed before it was carried out',
+  );
+});
+
+test.each([
+  ['stays while its plan waits for the end of a suspension', FILES, [] as string[]],
+  ['ends during a suspension, when the plan changes', { ...FILES, 'web.yaml': web('SHOP') }, ['alice']],
+])('an approval %s', async (_, files, ended) => {
+  const { world, digest, approved } = await held();
+  const { api } = world.controller;
+  await Promise.all([api.approve(SHOP, digest, 'alice'), api.suspend(SHOP, 'bob', 'a test')]);
+  await world.commit(files);
+  await world.pass(60 * 60_000);
+  const isCarriedOut = ended.length === 0;
+  expect(approved()).toEqual(isCarriedOut ? { digest, by: 'alice', atMs: expect.any(Number) } : null);
+  await api.resume(SHOP, 'bob');
+  await world.until(
+    () => (isCarriedOut ? world.ready(SHOP) === 'True InSync' : world.application(SHOP).approval !== null),
+    'a pass after the suspension',
+  );
+  expect(domains(world).includes('api.example.com')).toBe(!isCarriedOut);
+  expect(approved()).toBeNull();
+  expect(world.eventsOf('approval.ended').map(({ detail }) => (detail as { by: string }).by)).toEqual(ended);
 });

@@ -153,6 +153,7 @@ export class Daemon extends DriverProcess {
       pass,
       settings: this.#terms.filter(({ endMs }) => endMs >= pass.beganMs).map(({ settings }) => settings),
       ...this.believes(),
+      approved: world.approved.get(pass.application),
     };
     return world.permissions.sends(write, authority, atMs, this.seenWallMs());
   }
@@ -174,7 +175,9 @@ export class Daemon extends DriverProcess {
       const name = nameOfId(operation.key.slice(STATUS.length) as ResourceId);
       const digest = approved.get(name);
       const pass = this.passes.get(name);
-      if (digest !== undefined && kept.approved === null && pass !== undefined)
+      if (operations.some((one) => one.op === 'record' && one.event === 'approval-ended'))
+        this.world.permissions.ends(name, digest ?? '');
+      else if (digest !== undefined && kept.approved === null && pass !== undefined)
         this.world.permissions.takesUp(digest, { number: this.number, pass });
       if (digest === undefined && kept.approved !== null) this.world.permissions.putsBack(name, kept.approved.digest);
       if (kept.approved === null) approved.delete(name);
@@ -308,13 +311,14 @@ export class Daemon extends DriverProcess {
     // A person agrees to what is shown; the digest holds it to that.
     const [plan] = document.scopes;
     if (plan === undefined || document.digest !== digest) return false;
-    const takeBack = world.permissions.approved(name, digest, plan.actions);
+    const told = world.permissions.approved(name, digest, plan.actions);
     try {
       await api.approve(idOf(name), digest, 'a person');
+      told.confirm(world.timeline.nowMs);
       world.approvals += 1;
       return true;
     } catch (error) {
-      if (!isUndecided(error)) takeBack();
+      if (!isUndecided(error)) told.takeBack();
       throw error;
     }
   }

@@ -167,8 +167,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'an approval lets any plan through',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#digest ||= planDigest([seen.plan]);',
-    replace: 'this.#digest ||= this.#record.kept.approved?.digest ?? planDigest([seen.plan]);',
+    find: 'this.#digest = planDigest([seen.plan]);',
+    replace: 'this.#digest = this.#approval?.digest ?? planDigest([seen.plan]);',
     rightly: ['I-APPROVAL'],
     seed: 12,
     // Approved while it is suspended; git has removed more by the time it is resumed.
@@ -194,6 +194,14 @@ export const driverMutants: readonly DriverMutant[] = [
       [57, { type: 'human', act: 'resume', a: 826864733 }],
       [58, { type: 'human', act: 'resume', a: 229916421 }],
     ],
+  },
+  {
+    name: 'an approval stays although its plan has changed',
+    file: 'controller/daemon-policy.ts',
+    find: 'if (this.#isApproved === false && this.#approval !== null) await this.#endApproval(this.#approval);',
+    replace: '',
+    rightly: ['I-APPROVAL', 'I-PERMIT'],
+    seed: 188,
   },
   {
     name: 'something is removed while the source cannot be read',

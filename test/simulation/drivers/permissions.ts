@@ -42,6 +42,8 @@ export interface Authority {
   readonly unreadableSinceMs: number | undefined;
   /** What it takes the source to say. */
   readonly commit: Commit | undefined;
+  /** The digest of the plan that the ledger holds as approved. */
+  readonly approved?: string | undefined;
 }
 
 /** What a person let through: one plan, once. */
@@ -50,6 +52,8 @@ interface Approval {
   readonly digest: string;
   readonly actions: ReadonlyMap<string, Action>;
   usedBy: string | undefined;
+  /** When the person was told that it counts. */
+  confirmedMs?: number;
   /** Something was sent for it. */
   isSpent?: boolean;
 }
@@ -218,12 +222,25 @@ export class Permissions {
     return this.#spent;
   }
 
-  /** @returns takes it back: the person was told that it did not work. */
-  approved(application: AppName, digest: string, actions: readonly Action[]): () => void {
+  /** @returns what the person may be told: that it counts, or that it did not work. */
+  approved(application: AppName, digest: string, actions: readonly Action[]) {
     const byId = new Map(actions.map((action) => [action.id, action]));
     const approval: Approval = { application, digest, actions: byId, usedBy: undefined };
     this.#approvals.push(approval);
-    return () => void this.#approvals.splice(this.#approvals.indexOf(approval), 1);
+    return {
+      confirm: (nowMs: number): void => void (approval.confirmedMs = nowMs),
+      takeBack: (): void => void this.#approvals.splice(this.#approvals.indexOf(approval), 1),
+    };
+  }
+
+  /** A pass has another plan than the one approved, and has said so durably: nobody may take it up any more. */
+  ends(application: AppName, digest: string): void {
+    const isOver = (one: Approval): boolean =>
+      one.application === application && one.digest === digest && one.usedBy === undefined;
+    for (const approval of this.#approvals.filter(isOver)) {
+      // One that is being stored may count afterwards.
+      if (approval.confirmedMs !== undefined) this.#approvals.splice(this.#approvals.indexOf(approval), 1);
+    }
   }
 
   /**
@@ -240,6 +257,11 @@ export class Permissions {
       this.#violate('I-SUSPENDED', `${action.summary} for ${name}, suspended ${atMs - suspendedMs} ms before`);
     if (settings.every((one) => isClosedAt(one, wallMs)))
       this.#violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
+    const waiting = this.#approvals.find(
+      (one) => one.application === name && one.digest === authority.approved && one.usedBy === undefined,
+    );
+    if ((waiting?.confirmedMs ?? Number.POSITIVE_INFINITY) < pass.beganMs)
+      this.#violate('I-APPROVAL', `${action.summary} for ${name}, whose approval of another plan waits for its return`);
     const approval = this.#approvals.find(({ usedBy }) => usedBy === userOf(authority));
     if (approval !== undefined) {
       const isOfIt = approval.actions.get(action.id)?.object === action.object;
