@@ -79,6 +79,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
       if (changed.length % PART_SIZE === 0) await turn();
     }
   }
+  core.intake.noteFollowed(accepted);
   // For many applications, a listing or two finds those that are in sync already.
   if (changed.length > ALONE_MAX) for (const id of changed) (records.get(id) as AppRecord).isAlone = false;
   for (const [count, id] of changed.entries()) {

@@ -33,6 +33,8 @@ export class Intake {
   readonly #core: CoreBase;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
+  /** What the applications follow: the accepted source, unless something failed after it was accepted. */
+  #inForce: AcceptedSource | undefined;
   #standing: SourceStanding = noStanding;
   #last: { readonly reading: SourceReading; readonly askedMs: MonotonicMs } | undefined;
   /** Why the last attempt to read the source failed; null after a success. */
@@ -67,9 +69,9 @@ export class Intake {
     return this.#standing.isCurrent && (this.#followed?.isDecided(this.#accepted) ?? true);
   }
 
-  /** True if the ledger has a newer accepted revision than this process. Nothing may be written by the older one. */
+  /** True if a newer revision was accepted than the applications of this process follow. Nothing may be written by the older one. */
   get isBehind(): boolean {
-    return this.#followed?.isBehind(this.#accepted) ?? false;
+    return this.#inForce !== this.#accepted || (this.#followed?.isBehind(this.#accepted) ?? false);
   }
 
   status(): SourceStatus {
@@ -86,6 +88,11 @@ export class Intake {
       ...(error === null || problems.length === 0 ? {} : { problems }),
       resources: this.#accepted?.desired.size ?? 0,
     };
+  }
+
+  /** Notes that the applications follow an accepted source. */
+  noteFollowed(accepted: AcceptedSource): void {
+    this.#inForce = accepted;
   }
 
   removalRefusals(prunes: number): readonly Refusal[] {
@@ -148,7 +155,9 @@ export class Intake {
    * Takes over the revision that the leader of the source accepted last.
    * @returns undefined if nothing has changed, or if this process cannot load it; then it writes nothing.
    */
-  async followSaved(why: FollowReason = 'changed'): Promise<AcceptedReading | undefined> {
+  async followSaved(
+    why: FollowReason = this.#inForce === this.#accepted ? 'changed' : 'failed',
+  ): Promise<AcceptedReading | undefined> {
     const found = await this.#followed?.load(this.#accepted, why);
     if (found !== undefined) this.#accepted = found.accepted;
     return found;

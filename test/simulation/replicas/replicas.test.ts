@@ -18,3 +18,16 @@ test('the script that a schedule drew replays it', async () => {
   const replayed = await runReplicas(201, { script: drawn.script });
   expect(replayed.traceHash).toBe(drawn.traceHash);
 });
+
+test('seed 111079019: after the database failed between acceptance and its consequences, the former revision was applied', async () => {
+  const { violation } = await runReplicas(111_079_019, {
+    script: [
+      [8, { type: 'outage', ms: 6_000 }],
+      [10, { type: 'crash', when: 'during', downMs: 350_000, a: 1_379_271_935 }],
+      [12, { type: 'takeover' }],
+      [16, { type: 'git', edit: 'shrink', a: 1_525_576_368 }],
+      [62, { type: 'outage', ms: 22_500 }],
+    ],
+  });
+  expect(violation).toBeUndefined();
+});
