@@ -43,10 +43,10 @@ const NAMED_MAX = 20;
 /** Makes the accepted source the desired state, and requeues the applications that changed. */
 export async function follow(core: Core, latest: AcceptedReading | undefined): Promise<void> {
   if (latest === undefined) return;
-  const { records, queue, account, leadership, options } = core;
+  const { records, queue, options } = core;
   const { accepted } = latest;
-  const leadsSource = leadership.of(sourceUnit(options.source)) !== undefined;
-  const isNew = account.snapshot !== accepted.snapshot;
+  const leadsSource = core.leadership.of(sourceUnit(options.source)) !== undefined;
+  const isNew = core.account.snapshot !== accepted.snapshot;
   core.decided.clear();
   const turn = (): Promise<void> => options.clock.sleep(0);
   const works = await worksOf(accepted.desired, turn);
@@ -59,8 +59,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     core.options.clock,
     { ageMs: Math.min(SHARED_READINGS_AGE_MS, roundMs), roundMs },
   );
-  const wanted = new Set(works.map((work) => work.application.id));
-  const removed = [...records.keys()].filter((id) => !wanted.has(id));
+  const removed = without(records, works);
   for (const id of removed) remove(core, id);
   if (works.length >= PART_SIZE) await turn();
   const changed: ResourceId[] = [];
@@ -155,6 +154,12 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
   record.author = reading.commit?.author ?? null;
   record.kept = markedKept(record.kept, desiredDigest(work), accepted.revision);
   if (isLed(core, record)) reachMilestone(core, record, 'observed');
+}
+
+/** Returns the applications that the source does not name any more. */
+function without(records: Core['records'], works: readonly Work[]): readonly ResourceId[] {
+  const wanted = new Set(works.map((work) => work.application.id));
+  return [...records.keys()].filter((id) => !wanted.has(id));
 }
 
 /** Returns whether this process works on an application. */

@@ -33,7 +33,7 @@ export class Intake {
   readonly #core: CoreBase;
   #allow: Allowances;
   #accepted: AcceptedSource | undefined;
-  /** What the applications follow: the accepted source, unless something failed after it was accepted. */
+  /** The source that the applications follow: the accepted one, unless something failed after it was accepted. */
   #inForce: AcceptedSource | undefined;
   #standing: SourceStanding = noStanding;
   #last: { readonly reading: SourceReading; readonly askedMs: MonotonicMs } | undefined;
