@@ -59,7 +59,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
     core.options.clock,
     { ageMs: Math.min(SHARED_READINGS_AGE_MS, roundMs), roundMs },
   );
-  const removed = without(records, works);
+  const removed = removedFrom(records, works);
   for (const id of removed) remove(core, id);
   if (works.length >= PART_SIZE) await turn();
   const changed: ResourceId[] = [];
@@ -157,7 +157,7 @@ function applyChange(core: Core, record: AppRecord, work: Work, { accepted, read
 }
 
 /** Returns the applications that the source does not name any more. */
-function without(records: Core['records'], works: readonly Work[]): readonly ResourceId[] {
+function removedFrom(records: Core['records'], works: readonly Work[]): readonly ResourceId[] {
   const wanted = new Set(works.map((work) => work.application.id));
   return [...records.keys()].filter((id) => !wanted.has(id));
 }

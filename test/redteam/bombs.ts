@@ -1,11 +1,15 @@
 import { LIMITS } from '../../src/manifest/limits.ts';
 
-/** What reading one bomb cost. */
-export interface Cost {
-  readonly bytes: number;
+/** How long a reading took. */
+export interface Time {
   readonly wallMs: number;
   /** Of all threads. */
   readonly cpuMs: number;
+}
+
+/** What reading one bomb cost. */
+export interface Cost extends Time {
+  readonly bytes: number;
   /** The most memory that the process ever had. */
   readonly rssMib: number;
   readonly exitCode: number;

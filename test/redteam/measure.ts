@@ -10,6 +10,7 @@ import { Lexer } from 'yaml';
 import { LIMITS } from '../../src/manifest/limits.ts';
 import { runHere } from '../cli/running.ts';
 import { bombs, type Cost } from './bombs.ts';
+import { stopwatch } from './stopwatch.ts';
 
 const [name = '', size = 'whole'] = process.argv.slice(2);
 const make = bombs[name];
@@ -19,15 +20,11 @@ try {
   const content = size === 'dense' ? densest(make) : make(LIMITS.fileBytes);
   const file = join(folder, 'bomb.yaml');
   writeFileSync(file, content);
-  const before = process.cpuUsage();
-  const startMs = performance.now();
+  const sinceStart = stopwatch();
   const { code, out, err } = await runHere(['validate', '-f', file]);
-  const wallMs = Math.round(performance.now() - startMs);
-  const { user, system } = process.cpuUsage(before);
   const cost: Cost = {
+    ...sinceStart(),
     bytes: Buffer.byteLength(content),
-    wallMs,
-    cpuMs: Math.round((user + system) / 1000),
     rssMib: Math.round(process.resourceUsage().maxRSS / 1024),
     exitCode: code,
     outputBytes: out.length + err.length,
