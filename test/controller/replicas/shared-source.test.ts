@@ -248,3 +248,34 @@ test('a suspension that is stored while git removes and names the application ag
   expect(group.domains('east')).toEqual([]);
   await group.until(() => pauseAt(two) === 'suspended', 'the other replica shows it');
 });
+
+test('a leader that cannot store what follows from an acceptance sends nothing of the former commit', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com', 'old.example.com'));
+  await inSync(group, one, two);
+  await group.until(() => group.domains('east').length === 2, 'the first commit is applied');
+  let isAccepted = false;
+  one.isLost = (operation) => {
+    const isLost = isAccepted;
+    isAccepted ||= operation === 'commit';
+    return isLost;
+  };
+  const second = await group.commit(both('www.example.com'), [one]);
+  expect(one.accepted()).toBe(second);
+  // What the former commit would correct.
+  group.platforms.east.rules.delete([...group.platforms.east.rules.all()].find(isOld)?.id ?? '');
+  group.writes.length = 0;
+  one.isLost = () => false;
+  await one.controller.api.sync([EAST], 'a test');
+  await group.until(
+    () => one.ready(EAST) === 'True InSync' && two.accepted() === second,
+    'it follows the second commit',
+  );
+  await group.pass(60_000);
+  expect(group.domains('east')).toEqual(['www.example.com']);
+  expect(group.writes.filter(({ platform }) => platform === 'east')).toEqual([]);
+});
+
+function isOld({ domain }: { readonly domain: string }): boolean {
+  return domain === 'old.example.com';
+}
