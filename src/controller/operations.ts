@@ -199,7 +199,8 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
   };
 }
 
-function shown({ queue }: Core, { status, isRunning, id }: AppRecord): ApplicationStatus {
+function shown({ queue }: Core, { status: passed, kept, isRunning, id }: AppRecord): ApplicationStatus {
+  const status = decidedStatus(passed, kept);
   const dueMs = queue.nextDueMs(id);
   const nextAttemptMs = dueMs === undefined ? null : Math.round(dueMs);
   if (!isRunning) return { ...status, nextAttemptMs };

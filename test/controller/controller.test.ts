@@ -175,6 +175,8 @@ test('an operator suspends an application: it is looked at and not written to, o
   await world.commit(FILES);
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
   await world.controller.api.suspend(SHOP, 'alice', 'a migration');
+  // At once, not only when a pass has ended.
+  expect(world.application(SHOP).pause).toMatchObject({ type: 'suspended', by: 'alice', reason: 'a migration' });
   await world.commit({ ...FILES, 'web.yaml': web('SITE') });
   await world.until(() => world.ready(SHOP) === 'False Paused', 'it is seen');
   await world.controller.drain();
@@ -185,6 +187,7 @@ test('an operator suspends an application: it is looked at and not written to, o
   expect(portOf(world).alias).toBe('WEB');
   expect(world.application(SHOP).pause).toMatchObject({ type: 'suspended', by: 'alice', reason: 'a migration' });
   await world.controller.api.resume(SHOP, 'bob');
+  expect(world.application(SHOP).pause).toBeNull();
   await world.until(() => world.ready(SHOP) === 'True InSync', 'it is applied');
   expect(portOf(world).alias).toBe('SITE');
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import type { Page } from 'playwright-core';
 import type { HistoryRow } from '../../src/model/owned.ts';
 import type { Page as ListPage } from '../../src/model/page.ts';
@@ -7,10 +7,11 @@ import { settled, visit } from './browsing.ts';
 import type { World } from './world.ts';
 
 let world: World;
-beforeAll(async () => {
+// For each test: one that fails halfway would leave an application suspended, for which the next one waits in vain.
+beforeEach(async () => {
   world = await scene(3);
+  onTestFinished(() => world.close());
 });
-afterAll(() => world.close());
 
 const RULE = 'HttpGatewayRule/shop-01';
 const address = `/applications/shop?resource=${RULE}`;
@@ -54,6 +55,19 @@ test('sync, suspend with a reason, and resume', async () => {
     ['resumed', 'admin'],
     ['suspended', 'admin'],
   ]);
+});
+
+test('a pass that changes nothing: the page shows that it runs, and that it has ended', async () => {
+  // Its first health is an event.
+  await until(async () =>
+    (await detailsOf(world, 'shop')).conditions.some(({ type, status }) => type === 'Healthy' && status === 'True'),
+  );
+  const page = await open('/applications/shop');
+  world.sandbox.setFaults([{ fault: { type: 'delay', ms: 2_000 } }]);
+  await carryOut(page, 'Suspend', 'Suspend', 'see OPS-17');
+  const running = page.getByText('a pass is in progress');
+  await running.waitFor();
+  await running.waitFor({ state: 'hidden' });
 });
 
 test('forget a rule, and adopt it exactly as shown', async () => {

@@ -1,12 +1,22 @@
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+  type Request,
+} from 'playwright-core';
 import { expect, inject, onTestFinished } from 'vitest';
 import { projectRoot } from '../cli/running.ts';
 import { TOKENS, type User } from './world.ts';
 
 let browser: Promise<Browser> | undefined;
+
+/** A machine that others use, too, may show in a minute what takes a second at rest. */
+const TIMEOUT_MS = 120_000;
 
 /** The one Chromium of all browser tests. */
 export function openBrowser(): Promise<Browser> {
@@ -42,14 +52,21 @@ export async function visit(url: string, path: string, options: VisitOptions = {
     ...options.context,
   });
   const faults: string[] = [];
-  const note = (text: string): void => {
-    if (expects?.test(text) !== true) faults.push(text);
+  const note = (text: string, address = ''): void => {
+    if (expects?.test(text) !== true) faults.push(`${text} ${address}`.trim());
   };
   context.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+    if (message.type() === 'error' || message.type() === 'warning') note(message.text(), message.location().url);
   });
   context.on('weberror', (error) => note(error.error().message));
-  onTestFinished(async () => {
+  context.setDefaultTimeout(TIMEOUT_MS);
+  const unanswered = new Set<string>();
+  const nameOf = (request: Request): string => `${request.method()} ${request.url()}`;
+  const answered = (request: Request): boolean => unanswered.delete(nameOf(request));
+  context.on('request', (request) => unanswered.add(nameOf(request)));
+  context.on('requestfinished', answered).on('requestfailed', answered);
+  onTestFinished(async ({ task }) => {
+    if (task.result?.state === 'fail') for (const page of context.pages()) await describe(page, unanswered);
     await context.close();
     expect(faults, 'messages of the console and errors of scripts').toEqual([]);
   });
@@ -57,6 +74,12 @@ export async function visit(url: string, path: string, options: VisitOptions = {
   const page = await context.newPage();
   await page.goto(path);
   return page;
+}
+
+/** Prints what a page showed when its test failed. */
+async function describe(page: Page, unanswered: ReadonlySet<string>): Promise<void> {
+  const text = await page.innerText('body', { timeout: 5_000 }).catch(String);
+  console.log(`${page.url()} without answers: ${[...unanswered].join(', ') || 'none'}\n${text}`);
 }
 
 /** Starts a session of a browser, as the sign-in page does. */

@@ -108,7 +108,7 @@ test('a tab that nobody sees loads nothing until it is visible again', async () 
     })`,
   );
   await makeEvent('while hidden');
-  await page.waitForFunction('window.hasArrived === true');
+  await expect.poll(() => page.evaluate('window.hasArrived')).toBe(true);
   expect(requests).not.toContain('/api/v1/attention');
   await show(false);
   await expect.poll(() => requests).toContain('/api/v1/attention');

@@ -1,8 +1,14 @@
+import { useEffect } from 'preact/hooks';
+import { conditionOf } from '../../../controller/application-state.ts';
 import type { ControllerEvent } from '../../../model/status.ts';
 import { read } from '../../api.ts';
+import { after } from '../../clock.ts';
 import { type Loaded, useData } from '../../data.ts';
 import type { Permission } from '../../parts/action.tsx';
 import type { ApplicationDetails } from '../../../model/status.ts';
+
+/** The time between two looks at an application whose pass is in progress. */
+const PASS_CHECK_MS = 3_000;
 
 /** Returns whether an event changes what the pages of an application show. */
 export function concernsApplication(name: string): (event: ControllerEvent) => boolean {
@@ -13,9 +19,19 @@ export function concernsApplication(name: string): (event: ControllerEvent) => b
 
 /** Loads the details of an application. */
 export function useApplication(name: string): Loaded<ApplicationDetails> {
-  return useData(`application ${name}`, (signal) => read('/api/v1/applications/{name}', { params: { name }, signal }), {
-    concerns: concernsApplication(name),
-  });
+  const loaded = useData(
+    `application ${name}`,
+    (signal) => read('/api/v1/applications/{name}', { params: { name }, signal }),
+    { concerns: concernsApplication(name) },
+  );
+  const { data, reload } = loaded;
+  // A pass that changes nothing ends without an event.
+  useEffect(() => (data !== undefined && isPassing(data) ? after(PASS_CHECK_MS, reload) : undefined), [data]);
+  return loaded;
+}
+
+function isPassing(details: ApplicationDetails): boolean {
+  return conditionOf(details, 'Reconciling')?.reason === 'Running';
 }
 
 /** Loads what the user may do with an application; undefined as long as it is unknown. */
