@@ -27,6 +27,12 @@ async function syncing<T>(until: () => Promise<T>): Promise<T> {
   }
 }
 
+/** What the page must say of a controller whose only fault can be its delay: `12 ms; at most 34 ms in 5 minutes`. */
+function delayFault(delay: string): string {
+  const mostMs = Number(/at most (\d+) ms/.exec(delay)?.[1]);
+  return mostMs < 500 ? 'No fault' : `1 fault The process did not respond for ${(mostMs / 1000).toFixed(1)} s`;
+}
+
 test('question 6: is the fault in the platform or in the controller?', async () => {
   const page = await visit(world.url, '/');
   await page.getByRole('link', { name: 'Platform' }).click();
@@ -38,10 +44,19 @@ test('question 6: is the fault in the platform or in the controller?', async () 
       .filter({
         has: page.getByRole('heading', { name, exact: true }),
       });
-  // On a machine that is too slow, that is the only fault of the controller.
-  const blameless = side('Controller').getByText(/^(?:No fault$|The process did not respond for)/);
+  const fact = (card: string, name: string) =>
+    page.getByRole('region', { name: card, exact: true }).getByRole('term').filter({ hasText: name }).locator('+ dd');
+  // A busy machine can hold the process up. The page then says so, with the delay that it shows, and no other fault.
+  const expectControllerWithoutFault = async (): Promise<void> => {
+    await expect
+      .poll(async () => {
+        const delay = await fact('Controller', 'Event-loop delay').innerText();
+        return (await side('Controller').innerText()).replaceAll(/\s+/g, ' ').includes(delayFault(delay));
+      })
+      .toBe(true);
+  };
   for (const name of ['Platform', 'Source']) await side(name).getByText('No fault').waitFor();
-  await blameless.first().waitFor();
+  await expectControllerWithoutFault();
   const region = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: 'region-1' }) });
   await region.getByText('Accepts changes').waitFor();
   await region.getByRole('link', { name: '2' }).waitFor();
@@ -60,7 +75,7 @@ test('question 6: is the fault in the platform or in the controller?', async () 
   await side('Platform')
     .getByText(/requests to default failed in the last 5 minutes/)
     .waitFor();
-  await blameless.first().waitFor();
+  await expectControllerWithoutFault();
   expect(await axeViolations(page)).toEqual([]);
 
   // It works again, but slowly.
@@ -83,8 +98,6 @@ test('question 6: is the fault in the platform or in the controller?', async () 
   await side('Source').getByText('No fault').waitFor();
 
   // Ledger and process.
-  const fact = (card: string, name: string) =>
-    page.getByRole('region', { name: card, exact: true }).getByRole('term').filter({ hasText: name }).locator('+ dd');
   expect(await fact('Ledger', 'Size').innerText()).toMatch(/^\d+(?:\.\d+)? [KM]iB$/);
   expect(await fact('Ledger', 'Epoch').innerText()).toBe('1');
   expect(await fact('Ledger', 'Last write').innerText()).toMatch(/just now|ago$/);
