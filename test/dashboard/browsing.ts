@@ -15,9 +15,6 @@ import { TOKENS, type User } from './world.ts';
 
 let browser: Promise<Browser> | undefined;
 
-/** A machine that others use, too, may show in a minute what takes a second at rest. */
-const TIMEOUT_MS = 120_000;
-
 /** The one Chromium of all browser tests. */
 export function openBrowser(): Promise<Browser> {
   browser ??= chromium.connect(inject('browser'));
@@ -59,14 +56,13 @@ export async function visit(url: string, path: string, options: VisitOptions = {
     if (message.type() === 'error' || message.type() === 'warning') note(message.text(), message.location().url);
   });
   context.on('weberror', (error) => note(error.error().message));
-  context.setDefaultTimeout(TIMEOUT_MS);
   const unanswered = new Set<string>();
   const nameOf = (request: Request): string => `${request.method()} ${request.url()}`;
   const answered = (request: Request): boolean => unanswered.delete(nameOf(request));
   context.on('request', (request) => unanswered.add(nameOf(request)));
   context.on('requestfinished', answered).on('requestfailed', answered);
   onTestFinished(async ({ task }) => {
-    if (task.result?.state === 'fail') for (const page of context.pages()) await describe(page, unanswered);
+    if (task.result?.state === 'fail') for (const page of context.pages()) await printPage(page, unanswered);
     await context.close();
     expect(faults, 'messages of the console and errors of scripts').toEqual([]);
   });
@@ -77,7 +73,7 @@ export async function visit(url: string, path: string, options: VisitOptions = {
 }
 
 /** Prints what a page showed when its test failed. */
-async function describe(page: Page, unanswered: ReadonlySet<string>): Promise<void> {
+async function printPage(page: Page, unanswered: ReadonlySet<string>): Promise<void> {
   const text = await page.innerText('body', { timeout: 5_000 }).catch(String);
   console.log(`${page.url()} without answers: ${[...unanswered].join(', ') || 'none'}\n${text}`);
 }
