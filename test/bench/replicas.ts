@@ -12,7 +12,7 @@ const TAKEOVERS = 10;
 const PLATFORMS = 30;
 const LATENCY_MS = 150;
 /** Commits, each of which changes every platform. */
-const ROUNDS = 3;
+const ROUNDS = 9;
 const WAIT_MS_MAX = 300_000;
 
 /**
