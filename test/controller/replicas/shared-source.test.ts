@@ -262,7 +262,7 @@ test('a leader that cannot store what follows from an acceptance sends nothing o
   };
   const second = await group.commit(both('www.example.com'), [one]);
   expect(one.accepted()).toBe(second);
-  // What the former commit would correct.
+  // The former commit would create it again.
   group.platforms.east.rules.delete([...group.platforms.east.rules.all()].find(isOld)?.id ?? '');
   group.writes.length = 0;
   one.isLost = () => false;

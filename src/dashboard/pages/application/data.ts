@@ -26,11 +26,11 @@ export function useApplication(name: string): Loaded<ApplicationDetails> {
   );
   const { data, reload } = loaded;
   // A pass that changes nothing ends without an event.
-  useEffect(() => (data !== undefined && isPassing(data) ? after(PASS_CHECK_MS, reload) : undefined), [data]);
+  useEffect(() => (data !== undefined && hasPassInProgress(data) ? after(PASS_CHECK_MS, reload) : undefined), [data]);
   return loaded;
 }
 
-function isPassing(details: ApplicationDetails): boolean {
+function hasPassInProgress(details: ApplicationDetails): boolean {
   return conditionOf(details, 'Reconciling')?.reason === 'Running';
 }
 
