@@ -152,14 +152,16 @@ export class Intake {
   }
 
   /**
-   * Takes over the revision that the leader of the source accepted last.
+   * Takes over the revision that the leader of the source accepted last, which may be this process.
    * @returns undefined if nothing has changed, or if this process cannot load it; then it writes nothing.
    */
   async followSaved(
     why: FollowReason = this.#inForce === this.#accepted ? 'changed' : 'failed',
   ): Promise<AcceptedReading | undefined> {
     const found = await this.#followed?.load(this.#accepted, why);
-    if (found !== undefined) this.#accepted = found.accepted;
+    if (found === undefined) return undefined;
+    this.#accepted = found.accepted;
+    this.#note({ acceptedMs: this.#followed?.acceptedMs ?? this.#standing.acceptedMs });
     return found;
   }
 

@@ -1,7 +1,7 @@
 import { recordOfSource, type SourceLedger } from '../../ledger/source-ledger.ts';
 import { canonicalJson, type Json } from '../../model/json.ts';
 import type { StatusError } from '../../model/status.ts';
-import type { MonotonicMs } from '../../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import type { LoadedSource } from '../../source/contents.ts';
 import type { SourceReading } from '../../source/feed.ts';
 import {
@@ -48,7 +48,10 @@ interface Former {
  */
 export class FollowedSource {
   readonly #core: CoreBase;
-  /** The accepted revision in the ledger, as it was last read or written; undefined: none was found. */
+  /**
+   * The accepted revision in the ledger, as it was last read or written; after a failure, the one that may have been stored. undefined:
+   * none was found.
+   */
   #newest: string | undefined;
   /** The decisions about the revision that this process has. */
   #record: AcceptanceRecord | undefined;
@@ -60,6 +63,11 @@ export class FollowedSource {
 
   constructor(core: CoreBase) {
     this.#core = core;
+  }
+
+  /** When the revision of this process was accepted; undefined: it is not known. */
+  get acceptedMs(): EpochMs | undefined {
+    return this.#record?.acceptedMs;
   }
 
   /** Returns why this process cannot follow; null: it can. */
@@ -113,6 +121,10 @@ export class FollowedSource {
         this.#core.commits.accepting(reading, next.acceptedMs),
         ...(await savingOperations(sourceLedger, saved, reading.contents)),
       ];
+    }).catch((error: unknown) => {
+      // The answer may be what was lost: until the ledger is read, nothing may be written by the former revision.
+      if (next !== undefined) this.#newest = key;
+      throw error;
     });
     if (acceptance.type === 'refused') return acceptance;
     this.#newest = keyOf(acceptance.accepted);

@@ -177,6 +177,8 @@ export class SharedState implements SharedView {
     const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
     if (this.#leads(sourceUnit(options.source))) {
+      // It could not store what it accepted, or does not know whether it has.
+      if (this.#core.intake.isBehind) await this.#followAccepted();
       if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
     } else await this.#takeSource(facts);
     // After the revision, because a status belongs to the manifests that its leader had.
@@ -201,18 +203,21 @@ export class SharedState implements SharedView {
   }
 
   async #takeSource(facts: ReadonlyMap<string, string>): Promise<void> {
-    const { commits, intake, options } = this.#core;
+    const { commits, intake } = this.#core;
     const [standing, list, orphans] = this.#keys.source.map((key) => facts.get(key));
     if (list !== undefined) commits.replace(list);
     if (standing !== undefined) intake.takeStanding(standing);
-    if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined) {
-      const followed = await intake.followSaved();
-      await follow(this.#core, followed);
-      if (followed !== undefined)
-        options.log.info(`following ${followed.accepted.revision}, which the leader of the source accepted`);
-    }
+    if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined) await this.#followAccepted();
     if (orphans !== undefined)
       this.#core.found = { orphans: JSON.parse(orphans) as readonly OrphanStatus[], places: new Set() };
+  }
+
+  async #followAccepted(): Promise<void> {
+    const { intake, options } = this.#core;
+    const followed = await intake.followSaved();
+    await follow(this.#core, followed);
+    if (followed !== undefined)
+      options.log.info(`following ${followed.accepted.revision}, which the leader of the source accepted`);
   }
 
   /** Returns whether this process may write the records of a unit, also while it hands the unit over. */

@@ -102,6 +102,8 @@ export class Replica {
   hasCheckout = false;
   /** Statements that the database never gets. */
   isLost: (operation: string) => boolean = () => false;
+  /** Statements that the database carries out, and whose answer never arrives. */
+  isUnanswered: (operation: string) => boolean = () => false;
   loads = 0;
   readonly workbench: LocalWorkbench;
 
@@ -114,7 +116,9 @@ export class Replica {
       run: async (operation, statement) => {
         await this.beforeStatement(operation);
         if (this.isDatabaseAway || this.isLost(operation)) throw new LinkLost(false);
-        return directLink.run(operation, statement);
+        const answer = await directLink.run(operation, statement);
+        if (this.isUnanswered(operation)) throw new LinkLost(true);
+        return answer;
       },
     };
     const shared = openMemoryShared(group.database, {

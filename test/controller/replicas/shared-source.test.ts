@@ -276,6 +276,32 @@ test('a leader that cannot store what follows from an acceptance sends nothing o
   expect(group.writes.filter(({ platform }) => platform === 'east')).toEqual([]);
 });
 
+test('a leader whose acceptance is stored, but not confirmed to it, sends nothing of the former commit', async () => {
+  const { group, one, two } = await opened();
+  const first = await group.commit(both('www.example.com', 'old.example.com'));
+  await inSync(group, one, two);
+  await group.until(() => group.domains('east').length === 2, 'the first commit is applied');
+  // Otherwise another write fails, too, and its retry finds what was accepted.
+  await group.pass(30_000);
+  const acceptedMs = group.clock.now();
+  one.isUnanswered = (operation) => operation === 'commit' || operation === 'ask';
+  const second = await group.commit(both('www.example.com'), [one]);
+  expect(one.accepted()).toBe(first);
+  one.isUnanswered = () => false;
+  // The former commit would create it again.
+  group.platforms.east.rules.delete([...group.platforms.east.rules.all()].find(isOld)?.id ?? '');
+  group.writes.length = 0;
+  await one.controller.api.sync([EAST], 'a test');
+  await group.until(() => one.accepted() === second && two.accepted() === second, 'both follow the second commit');
+  await group.until(() => one.ready(EAST) === 'True InSync', 'it is in sync');
+  await group.pass(60_000);
+  expect(group.domains('east')).toEqual(['www.example.com']);
+  expect(group.writes.filter(({ platform }) => platform === 'east')).toEqual([]);
+  const told = one.eventsOf('source.accepted').filter(({ revision }) => revision === second);
+  expect(told).toHaveLength(1);
+  for (const { controller } of [one, two]) expect(controller.api.status().source.acceptedMs).toBe(acceptedMs);
+});
+
 function isOld({ domain }: { readonly domain: string }): boolean {
   return domain === 'old.example.com';
 }

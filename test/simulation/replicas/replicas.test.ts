@@ -31,3 +31,17 @@ test('seed 111079019: after the database failed between acceptance and its conse
   });
   expect(violation).toBeUndefined();
 });
+
+test('seed 4000028911: after the answer to an acceptance was lost, the former revision was applied', async () => {
+  const { violation } = await runReplicas(4_000_028_911, {
+    script: [
+      [1, { type: 'takeover' }],
+      [4, { type: 'takeover' }],
+      [8, { type: 'git', edit: 'dropApplication', a: 1_007_418_626 }],
+      [9, { type: 'human', act: 'approve', a: 870_609_350 }],
+      [13, { type: 'cut', link: 'answers', ms: 15_000 }],
+      [21, { type: 'cut', link: 'answers', ms: 22_500 }],
+    ],
+  });
+  expect(violation).toBeUndefined();
+});
