@@ -16,7 +16,7 @@ export function leaseMoment(clock: Clock): LeaseMoment {
 }
 
 /**
- * Decides how long a process may trust a lease. The database counts it also while the machine of the process is suspended, but the
+ * Decides how long a process may trust a lease, or what it has read. The database counts it also while the machine of the process is suspended, but the
  * monotonic clock of that machine may not.
  */
 export class LeaseValidity {

@@ -54,7 +54,7 @@ export function replicaClock(clock: Clock, random: Random): Clock {
     now: () => clock.now(),
     monotonic: () => clock.monotonic(),
     sleep: (ms, signal) => clock.sleep(ms, signal),
-    sinceBoot: () => ({ boot, uptimeMs: Math.round(clock.monotonic()) }),
+    sinceBoot: () => ({ ...clock.sinceBoot(), boot }),
   };
 }
 

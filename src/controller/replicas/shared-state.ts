@@ -1,9 +1,10 @@
 import { recordOfSource } from '../../ledger/source-ledger.ts';
+import { leaseMoment, LeaseValidity } from '../../ledger/lease-validity.ts';
 import type { ChangedFacts, LeaseUnit, SharedLedger } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { OrphanStatus } from '../../model/status.ts';
-import type { EpochMs, MonotonicMs } from '../../model/time.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { NOT_NEEDED } from '../../runtime/clock.ts';
 import { desiredDigest, keptOf, markedKept } from '../commit-marks.ts';
 import { commitsFact } from '../commits.ts';
@@ -63,8 +64,8 @@ export class SharedState implements SharedView {
   /** The serial from which facts are read once more. */
   #againFrom = Number.POSITIVE_INFINITY;
   #readMs: EpochMs | null = null;
-  /** When the last read that succeeded began. */
-  #readFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  /** How long what was read may be trusted, counted from before the last read that succeeded; undefined: nothing was read. */
+  #trusted: LeaseValidity | undefined;
   #isFailing = false;
   /** Statuses of applications that this process does not have yet. */
   readonly #unclaimed = new Map<string, string>();
@@ -88,7 +89,7 @@ export class SharedState implements SharedView {
   }
 
   get isStale(): boolean {
-    return this.#core.options.clock.monotonic() - this.#readFromMs > STALE_MS;
+    return this.#trusted === undefined || this.#core.options.clock.monotonic() > this.#trusted.untilMs();
   }
 
   /** Reads until the controller stops. */
@@ -160,14 +161,15 @@ export class SharedState implements SharedView {
   }
 
   async #refresh(): Promise<void> {
-    const from = Math.min(this.#serial, this.#againFrom);
+    const serial = Math.min(this.#serial, this.#againFrom);
     this.#againFrom = Number.POSITIVE_INFINITY;
-    const fromMs = this.#core.options.clock.monotonic();
+    const { clock } = this.#core.options;
+    const from = leaseMoment(clock);
     try {
-      await this.#apply(await this.#facts.factsSince(from, this.#keys.prefixes));
-      this.#readFromMs = fromMs;
+      await this.#apply(await this.#facts.factsSince(serial, this.#keys.prefixes));
+      this.#trusted = new LeaseValidity(clock, STALE_MS, from);
     } catch (error) {
-      this.#againFrom = Math.min(this.#againFrom, from);
+      this.#againFrom = Math.min(this.#againFrom, serial);
       throw error;
     }
   }

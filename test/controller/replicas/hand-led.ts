@@ -2,7 +2,12 @@ import { kindDeclarations } from '../../../src/configuration/declarations.ts';
 import { nothingAllowed } from '../../../src/controller/acceptance.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { ControllerConfiguration } from '../../../src/controller/options.ts';
-import type { LeadChange, Leadership, LeadListener } from '../../../src/controller/replicas/leadership.ts';
+import {
+  type LeadChange,
+  type Leadership,
+  type LeadListener,
+  replicaClock,
+} from '../../../src/controller/replicas/leadership.ts';
 import { Replicas } from '../../../src/controller/replicas/group.ts';
 import { reconciledKinds } from '../../../src/kinds/registry.ts';
 import type { Lead, LeaseUnit, SharedLedger } from '../../../src/ledger/shared.ts';
@@ -11,6 +16,7 @@ import type { ControllerEvent } from '../../../src/model/status.ts';
 import { createRequestBudget } from '../../../src/platform/budget.ts';
 import { createPlatformClient } from '../../../src/platform/platform-client.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
+import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { createTextLog } from '../../../src/runtime/text-log.ts';
 import { stateOf } from '../../../src/sandbox/seed.ts';
@@ -104,12 +110,14 @@ export class Replica {
   isLost: (operation: string) => boolean = () => false;
   /** Statements that the database carries out, and whose answer never arrives. */
   isUnanswered: (operation: string) => boolean = () => false;
+  /** Time for which its machine was suspended, which its monotonic clock has not counted. */
+  suspendedMs = 0;
   loads = 0;
   readonly workbench: LocalWorkbench;
 
   constructor(group: Group, name: string, configuration: ControllerConfiguration) {
     this.name = name;
-    const { clock } = group;
+    const clock = this.#clockOf(group.clock);
     const random = seededRandom(name.length + name.charCodeAt(0));
     const link: DatabaseLink = {
       ...directLink,
@@ -139,7 +147,7 @@ export class Replica {
     });
     this.controller = new Controller({
       kinds: reconciledKinds,
-      clock,
+      clock: replicaClock(clock, seededRandom(name.charCodeAt(0))),
       random,
       log: createTextLog('info', (line) => void this.lines.push(line), clock),
       ledger: shared.reader,
@@ -160,6 +168,18 @@ export class Replica {
     });
     this.controller.api.events.subscribe((event) => this.events.push(event));
     this.controller.start();
+  }
+
+  #clockOf(clock: Clock): Clock {
+    return {
+      now: () => clock.now(),
+      monotonic: () => clock.monotonic(),
+      sleep: (ms, signal) => clock.sleep(ms, signal),
+      sinceBoot: () => {
+        const { uptimeMs, ...rest } = clock.sinceBoot();
+        return { ...rest, uptimeMs: uptimeMs + this.suspendedMs };
+      },
+    };
   }
 
   eventsOf(type: ControllerEvent['type']): readonly ControllerEvent[] {

@@ -302,6 +302,30 @@ test('a leader whose acceptance is stored, but not confirmed to it, sends nothin
   for (const { controller } of [one, two]) expect(controller.api.status().source.acceptedMs).toBe(acceptedMs);
 });
 
+test('after its machine was suspended, a replica sends nothing before it has read what was accepted meanwhile', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com', 'old.example.com'));
+  await inSync(group, one, two);
+  await group.until(() => group.domains('west').length === 2, 'the first commit is applied');
+  two.suspendedMs = 20_000;
+  two.isLost = (operation) => operation === 'facts';
+  const second = await group.commit(both('www.example.com'), [one]);
+  // The former commit would create it again.
+  group.platforms.west.rules.delete([...group.platforms.west.rules.all()].find(isOld)?.id ?? '');
+  group.writes.length = 0;
+  await two.controller.api.sync([WEST], 'a test');
+  await group.pass(10_000);
+  expect(two.leadership.of('platform:west')).toBeDefined();
+  two.isLost = () => false;
+  await group.until(
+    () => two.accepted() === second && two.ready(WEST) === 'True InSync',
+    'it follows the second commit',
+  );
+  await group.pass(60_000);
+  expect(group.domains('west')).toEqual(['www.example.com']);
+  expect(group.writes.filter(({ platform }) => platform === 'west')).toEqual([]);
+});
+
 function isOld({ domain }: { readonly domain: string }): boolean {
   return domain === 'old.example.com';
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { runBatch } from '../batch.ts';
+import type { DriverScript } from '../drivers/perturbations.ts';
 import { runReplicas } from './schedule.ts';
 
 const replicas = { ledger: 'memory', driversShare: 0, replicasShare: 1, failuresMax: 3 } as const;
@@ -45,3 +46,38 @@ test('seed 4000028911: after the answer to an acceptance was lost, the former re
   });
   expect(violation).toBeUndefined();
 });
+
+const suspended: Readonly<Record<number, DriverScript>> = {
+  4_000_038_241: [
+    [2, { type: 'freeze', ms: 22_500 }],
+    [7, { type: 'freeze', ms: 6_000 }],
+    [8, { type: 'freeze', ms: 8_000 }],
+    [16, { type: 'outage', ms: 6_000 }],
+    [21, { type: 'takeover' }],
+    [27, { type: 'freeze', ms: 22_500 }],
+    [48, { type: 'git', edit: 'unlistPort', a: 433_567_809 }],
+    [56, { type: 'freeze', ms: 22_500 }],
+    [59, { type: 'git', edit: 'relabel', a: 1_212_957_567 }],
+    [60, { type: 'crash', when: 'after', downMs: 350_000, a: 1_091_205_743 }],
+  ],
+  4_000_037_378: [
+    [13, { type: 'freeze', ms: 8_000 }],
+    [25, { type: 'freeze', ms: 15_000 }],
+    [29, { type: 'freeze', ms: 15_000 }],
+    [45, { type: 'freeze', ms: 6_000 }],
+    [56, { type: 'freeze', ms: 15_000 }],
+    [59, { type: 'git', edit: 'dropApplication', a: 384_363_385 }],
+    [68, { type: 'freeze', ms: 22_500 }],
+    [71, { type: 'freeze', ms: 22_500 }],
+    [72, { type: 'freeze', ms: 8_000 }],
+    [80, { type: 'freeze', ms: 22_500 }],
+  ],
+};
+
+test.each(Object.entries(suspended))(
+  'seed %s: after its machine was suspended, a process applied the former revision',
+  async (seed, script) => {
+    const { violation } = await runReplicas(Number(seed), { script });
+    expect(violation).toBeUndefined();
+  },
+);
