@@ -79,7 +79,9 @@ async function settle(world: ReplicasWorld): Promise<void> {
 /** A unit that is handed over has no leader for a moment. */
 async function leadersAreClear(world: ReplicasWorld): Promise<void> {
   const untilMs = world.timeline.nowMs + LED_MS;
-  while (world.timeline.nowMs < untilMs && !world.leaders.areClear(units)) await world.letPass(1_000);
+  // After a violation, time stands still.
+  const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs >= untilMs;
+  while (!isOver() && !world.leaders.areClear(units)) await world.letPass(1_000);
   world.leaders.compare(units);
 }
 
