@@ -16,8 +16,8 @@ export function leaseMoment(clock: Clock): LeaseMoment {
 }
 
 /**
- * Decides how long a process may trust a lease, or what it has read. The database counts it also while the machine of the process is suspended, but the
- * monotonic clock of that machine may not.
+ * Decides how long a process may trust a lease, or what it has read. The time counts also while the machine of the process is suspended,
+ * when its monotonic clock may stand still.
  */
 export class LeaseValidity {
   readonly #clock: Clock;

@@ -64,7 +64,7 @@ export class SharedState implements SharedView {
   /** The serial from which facts are read once more. */
   #againFrom = Number.POSITIVE_INFINITY;
   #readMs: EpochMs | null = null;
-  /** How long what was read may be trusted, counted from before the last read that succeeded; undefined: nothing was read. */
+  /** Validity of what the last read that succeeded has found; undefined: nothing was read. */
   #trusted: LeaseValidity | undefined;
   #isFailing = false;
   /** Statuses of applications that this process does not have yet. */
