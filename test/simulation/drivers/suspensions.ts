@@ -1,10 +1,17 @@
 import type { AppName } from './estate.ts';
 
+/** How often the end of a suspension was asked for, and who waits for it. */
+interface Resuming {
+  asked: number;
+  readonly open: Set<() => boolean>;
+  /** Since when it is suspended if all of them are refused. */
+  beforeMs: number | undefined;
+}
+
 /** Which applications persons have suspended, as far as anybody can know. */
 export class Suspensions {
   readonly #sinceMs = new Map<AppName, number>();
-  /** How often the end of a suspension was asked for, and who waits for it. */
-  readonly #resuming = new Map<AppName, { asked: number; readonly open: Set<() => boolean> }>();
+  readonly #resuming = new Map<AppName, Resuming>();
 
   /** Since when it is suspended for sure. */
   since(name: AppName): number | undefined {
@@ -32,14 +39,18 @@ export class Suspensions {
    * @returns called when it is answered; `isRefused`: nothing has changed.
    */
   resumes(name: AppName, isAlive: () => boolean): (isRefused: boolean) => void {
-    const sinceMs = this.#sinceMs.get(name);
-    this.#sinceMs.delete(name);
     const resuming = this.#resumingOf(name);
+    resuming.beforeMs = this.#sinceMs.get(name) ?? resuming.beforeMs;
+    this.#sinceMs.delete(name);
     resuming.asked += 1;
     resuming.open.add(isAlive);
     return (isRefused) => {
       resuming.open.delete(isAlive);
-      if (isRefused && sinceMs !== undefined) this.#sinceMs.set(name, sinceMs);
+      if (!isRefused) resuming.beforeMs = undefined;
+      // Another one that nobody has answered may have been carried out.
+      if (resuming.beforeMs === undefined || resuming.open.size > 0) return;
+      this.#sinceMs.set(name, resuming.beforeMs);
+      resuming.beforeMs = undefined;
     };
   }
 
@@ -54,9 +65,10 @@ export class Suspensions {
     return [...this.#resumingOf(name).open].some((isAlive) => isAlive());
   }
 
-  #resumingOf(name: AppName): { asked: number; readonly open: Set<() => boolean> } {
+  #resumingOf(name: AppName): Resuming {
     let resuming = this.#resuming.get(name);
-    if (resuming === undefined) this.#resuming.set(name, (resuming = { asked: 0, open: new Set() }));
+    if (resuming === undefined)
+      this.#resuming.set(name, (resuming = { asked: 0, open: new Set(), beforeMs: undefined }));
     return resuming;
   }
 }
