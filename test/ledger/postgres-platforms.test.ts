@@ -170,6 +170,28 @@ test('a process whose lease expired is fenced by every lease that excludes it', 
   for (const one of [next, whole, ledger]) await one.close();
 });
 
+test('a lease that expires while another process takes one that excludes it is a rival, or over', async () => {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  const whole = await openPostgresLedger(access, { ...real, clock: stillClock });
+  const ledger = await shared(schema, { clock: stillClock });
+  // It expires within a takeover, each of whose changes of leases takes longer than that.
+  await querySharedServer(
+    `UPDATE ${schema}.lease SET expires_ms = (extract(epoch FROM clock_timestamp()) * 1000)::bigint + 300`,
+  );
+  await querySharedServer(
+    `CREATE FUNCTION ${schema}.wait() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN PERFORM pg_sleep(0.6); RETURN NULL; END'`,
+  );
+  await querySharedServer(
+    `CREATE TRIGGER wait AFTER UPDATE ON ${schema}.lease FOR EACH STATEMENT EXECUTE FUNCTION ${schema}.wait()`,
+  );
+  const east = await ledger.lead('platform:east');
+  await querySharedServer(`DROP TRIGGER wait ON ${schema}.lease`);
+  const code = await codeOf(whole.commit(transaction([record('of the whole ledger')])));
+  expect([east === undefined, code]).toEqual(east === undefined ? [true, undefined] : [false, 'ledger/fenced']);
+  for (const one of [whole, ledger]) await one.close();
+});
+
 test('of many processes that want many platforms at the same moment, each platform gets exactly one', async () => {
   const schema = freshSchema();
   const processes: SharedLedger[] = [];

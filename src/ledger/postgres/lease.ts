@@ -123,18 +123,7 @@ async function takeOver({
         .executeTakeFirstOrThrow();
       const epoch = Number(raised.v);
       if (Number(raised.schema) > known) throw newer(location, Number(raised.schema), known);
-      const isRival = scope === WHOLE_LEDGER ? '<>' : '=';
-      // An expired lease stays valid until another process takes it, and none takes one that this lease excludes.
-      await transaction
-        .updateTable('lease')
-        .set({ holder: '' })
-        .where('scope', isRival, WHOLE_LEDGER)
-        .where('scope', '<>', scope)
-        .where('expires_ms', '<=', databaseNow)
-        .execute();
-      const rivals = transaction.selectFrom('lease').select('scope').where('expires_ms', '>', databaseNow);
-      const rival = rivals.where('scope', isRival, WHOLE_LEDGER).where('scope', '<>', scope).limit(1);
-      if ((await rival.executeTakeFirst()) !== undefined) throw new NotExpired();
+      await endRivals(transaction, scope);
       const row = {
         holder,
         actor,
@@ -156,6 +145,26 @@ async function takeOver({
     if (error instanceof NotExpired) return undefined;
     throw error;
   }
+}
+
+/**
+ * Ends the leases that a lease excludes. One that has expired stays valid until then. It is decided by one reading of the clock under the
+ * locks of their rows: a lease that expired between two readings would be neither a rival nor ended.
+ * @throws NotExpired if a process has one of them.
+ */
+async function endRivals(transaction: Transaction<PostgresTables>, scope: string): Promise<void> {
+  const rivals = await transaction
+    .selectFrom('lease')
+    .select(['scope', sql<number>`expires_ms - ${databaseNow}`.as('left_ms')])
+    .where('scope', scope === WHOLE_LEDGER ? '<>' : '=', WHOLE_LEDGER)
+    .where('scope', '<>', scope)
+    .where('holder', '<>', '')
+    .forUpdate()
+    .execute();
+  if (rivals.some(({ left_ms: leftMs }) => leftMs > 0)) throw new NotExpired();
+  if (rivals.length === 0) return;
+  const scopes = rivals.map((rival) => rival.scope);
+  await transaction.updateTable('lease').set({ holder: '' }).where('scope', 'in', scopes).execute();
 }
 
 /**
@@ -264,9 +273,9 @@ export class Lease implements Renewable {
               .forUpdate()
               .executeTakeFirst(),
           );
-        if (found?.serial === serial) return true;
-        if (found?.epoch === this.epoch) return false;
-        throw takenOverUnanswered(location);
+        // The serial of a transaction that was rolled back may be that of a successor.
+        if (found?.epoch !== this.epoch) throw takenOverUnanswered(location);
+        return found.serial === serial;
       } catch (error) {
         const fault = error instanceof CommitUnanswered ? 'lost' : postgresFault(error);
         if (fault !== 'lost' && fault !== 'busy') throw error;
