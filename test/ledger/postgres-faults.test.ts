@@ -145,6 +145,37 @@ test('a commit without an answer and without a database to ask says that it is n
   await proxy.close();
 });
 
+test('a commit that was rolled back is not confirmed by one of the next process, which has its serial', async () => {
+  const { schema, proxy, access, direct } = await throughProxy();
+  let next: Ledger | undefined;
+  let isCut = false;
+  // Before it asks again whether the commit took place, another process takes the ledger over.
+  const sleep = async (ms: number, signal?: AbortSignal): Promise<void> => {
+    if (!isCut || ms > 4_000) return real.clock.sleep(ms, signal);
+    isCut = false;
+    await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1`);
+    next = await openPostgresLedger(direct, real);
+    await next.commit(transaction([record('of the next process')]));
+    proxy.heal();
+  };
+  const ledger = await openPostgresLedger(access, { ...real, clock: { ...real.clock, sleep } });
+  await ledger.commit(transaction(step(0)));
+  const before = proxy.requested;
+  await ledger.commit(transaction(step(1)));
+  const size = proxy.requested - before;
+  // The last bytes of `commit` never arrive.
+  proxy.cutAfter('requests', size - 2, () => {
+    isCut = true;
+    proxy.refuse();
+  });
+  expect(await codeOf(ledger.commit(transaction(step(2))))).toBe('ledger/fenced');
+  const events = (await (next as unknown as Ledger).history({ limit: 10 })).map(({ event }) => event);
+  expect(events).toEqual(['of the next process', 'step 1', 'step 0']);
+  await next?.close();
+  await ledger.close();
+  await proxy.close();
+});
+
 test('a session that the server ends in the middle of a transaction is repeated as a whole', async () => {
   const { schema, access, proxy } = await throughProxy();
   const ledger = await openPostgresLedger(access, real);

@@ -10,7 +10,8 @@ export class CuttingProxy {
   /** Refuses connections: the server is out of reach. */
   #isRefusing = false;
   cuts = 0;
-  /** Bytes of answers that passed so far. */
+  /** Bytes of requests and answers that passed so far. */
+  requested = 0;
   answered = 0;
   #onCut: (() => void) | undefined;
 
@@ -82,6 +83,7 @@ export class CuttingProxy {
 
   #pass(direction: 'requests' | 'answers', data: Buffer, to: Socket): void {
     if (direction === 'answers') this.answered += data.length;
+    else this.requested += data.length;
     const left = this.#left;
     if (left?.direction !== direction) {
       to.write(data);
