@@ -109,12 +109,13 @@ export class Account {
     return {
       save: (ledger) =>
         this.#inTurn(async () => {
-          while (!(await this.#add(ledger, { changed: news.changed.size, removed: news.removed.size }))) {
+          do {
+            // The count of other processes may have been read since the actions were counted.
             this.#discount(news);
             const late = guard();
             if (late.length > 0) return late;
             this.#count(news);
-          }
+          } while (!(await this.#add(ledger, { changed: news.changed.size, removed: news.removed.size })));
           isSaved = true;
           return [];
         }),

@@ -120,9 +120,24 @@ test('an account of an older revision takes nothing after a newer one was accept
   expect(stored()).toEqual(newer);
 });
 
+test('what others have spent counts also if it was read after the actions were counted', async () => {
+  const { sourceLedger, stored } = await opened(empty(20));
+  const [one, other] = [new Account(stored()), new Account(stored())];
+  expect(await take(other, sourceLedger, 1, prune('1'))).toBeDefined();
+  const counted = one.reserve({ scope: { ...SCOPE, appId: 2 }, actions: [prune('2'), prune('3')] }, LIMITS);
+  // Another application of the same process does not fit, and looks for what was given back.
+  expect(one.reserve({ scope: { ...SCOPE, appId: 3 }, actions: [prune('4')] }, LIMITS)).not.toHaveProperty('confirm');
+  await one.refresh(sourceLedger);
+  if (!('save' in counted)) throw new Error('it fitted by what this process knew');
+  const refusals = await counted.save(sourceLedger);
+  expect(refusals.map(({ code }) => code)).toEqual(['guard/prunes']);
+  expect(stored()).toMatchObject({ changed: 1, removed: 1 });
+});
+
 test('several leaders together never exceed an allowance, and a takeover never refills it', async () => {
   const step = fc.record({
     leader: fc.nat(2),
+    application: fc.nat(1),
     objects: fc.uniqueArray(fc.nat(9), { minLength: 1, maxLength: 3 }),
     sends: fc.nat(3),
     isPrune: fc.boolean(),
@@ -142,25 +157,33 @@ test('several leaders together never exceed an allowance, and a takeover never r
       /** Objects for which a request left, with the process that sent it. */
       const sent: string[] = [];
       const removed: string[] = [];
-      const turns = new Map<number, Promise<void>>();
-      for (const [at, { leader, objects, sends, isPrune, isTaken }] of steps.entries()) {
+      const turns = new Map<string, Promise<void>>();
+      for (const [at, { leader, application, objects, sends, isPrune, isTaken }] of steps.entries()) {
+        const owner = `${leader} ${application}`;
         const work = async (): Promise<void> => {
           if (isTaken) accounts.delete(leader);
           const account = accounts.get(leader) ?? new Account(stored());
           accounts.set(leader, account);
           const actions = objects.map((object) => (isPrune ? prune(`${object}`) : action(`${object}`)));
-          const reserved = await take(account, shared, leader, ...actions);
-          if (reserved === undefined) return;
+          const plan = { scope: { ...SCOPE, appId: 2 * leader + application }, actions };
+          let reserved = account.reserve(plan, LIMITS);
+          if (!('confirm' in reserved)) {
+            await account.refresh(shared);
+            reserved = account.reserve(plan, LIMITS);
+          }
+          if (!('confirm' in reserved)) return;
+          await scheduler.schedule(Promise.resolve(), `other guards ${at}`);
+          if ((await reserved.save(shared)).length > 0) return reserved.abandon();
           const leaving = actions.slice(0, sends);
           for (const { object } of leaving) {
-            const name = `${leader} ${object}`;
+            const name = `${owner} ${object}`;
             if (!sent.includes(name)) sent.push(name);
             if (isPrune && !removed.includes(name)) removed.push(name);
           }
           await scheduler.schedule(Promise.resolve(), `request ${at}`);
           await reserved.confirm(new Set(leaving.map(({ id }) => id)), shared);
         };
-        turns.set(leader, (turns.get(leader) ?? Promise.resolve()).then(work));
+        turns.set(owner, (turns.get(owner) ?? Promise.resolve()).then(work));
       }
       await scheduler.waitFor(Promise.all(turns.values()));
       expect(sent.length).toBeLessThanOrEqual(0.3 * 20);
