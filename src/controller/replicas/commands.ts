@@ -104,19 +104,17 @@ export class Commands {
     for (;;) {
       // Listens before it reads, so that it misses no signal.
       const bell = this.#bell(signal);
-      const found = await this.#readResult(id);
-      if (found !== undefined) {
+      try {
+        const found = await this.#readResult(id);
+        if (found !== undefined && 'error' in found) throw new PortolanError(found.error);
+        if (found !== undefined) return found;
+        signal.throwIfAborted();
+        const leftMs = untilMs - clock.monotonic();
+        if (leftMs <= 0) return undefined;
+        await bell.ring(Math.min(leftMs, ASK_EVERY_MS));
+      } finally {
         bell.silence();
-        if ('error' in found) throw new PortolanError(found.error);
-        return found;
       }
-      signal.throwIfAborted();
-      const leftMs = untilMs - clock.monotonic();
-      if (leftMs <= 0) {
-        bell.silence();
-        return undefined;
-      }
-      await bell.ring(Math.min(leftMs, ASK_EVERY_MS));
       signal.throwIfAborted();
     }
   }
@@ -160,17 +158,15 @@ export class Commands {
     const wake = (): void => rung.resolve();
     this.#waiting.add(wake);
     signal.addEventListener('abort', wake, { once: true });
-    const silence = (): void => {
-      this.#waiting.delete(wake);
-      signal.removeEventListener('abort', wake);
-    };
     return {
-      silence,
+      silence: (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+      },
       ring: async (waitMs: number): Promise<void> => {
         const enough = new AbortController();
         await Promise.race([rung.promise, pause(this.#parts.clock, waitMs, enough.signal)]);
         enough.abort();
-        silence();
       },
     };
   }
