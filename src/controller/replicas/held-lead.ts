@@ -10,9 +10,11 @@ export class HeldLead implements Lead {
   readonly ledger: Ledger;
   readonly #lead: Lead;
   readonly #over = new AbortController();
+  /** The ledger has lost transactions of this process. */
+  isReplaced = false;
 
-  /** @param onFenced is called for each transaction that was refused. */
-  constructor(lead: Lead, onFenced: () => void) {
+  /** @param onFenced is called with the error of each transaction that was refused. */
+  constructor(lead: Lead, onFenced: (error: PortolanError) => void) {
     this.unit = lead.unit;
     this.#lead = lead;
     const { ledger } = lead;
@@ -23,7 +25,8 @@ export class HeldLead implements Lead {
           await ledger.commit(transaction);
         } catch (error) {
           if (error instanceof PortolanError && isLedgerLost(error)) {
-            onFenced();
+            this.isReplaced = error.code === 'ledger/replaced';
+            onFenced(error);
             this.end();
           }
           throw error;

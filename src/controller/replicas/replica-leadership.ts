@@ -272,12 +272,12 @@ export class ReplicaLeadership implements Leadership {
   }
 
   async #take(unit: LeaseUnit, from: LeaseFacts['from']): Promise<void> {
-    const { shared, clock, log, observer, leaseMs } = this.#options;
+    const { shared, clock, log, leaseMs } = this.#options;
     this.#states.set(unit, { type: 'taking' });
     let lead: HeldLead | undefined;
     try {
       const taken = await shared.lead(unit);
-      lead = taken && new HeldLead(taken, () => observer.fenced(unit));
+      lead = taken && new HeldLead(taken, (error) => this.#refused(unit, error));
       if (lead === undefined) return;
       this.#states.set(unit, { type: 'taken', lead });
       await this.#report({ type: 'taken', lead });
@@ -297,6 +297,12 @@ export class ReplicaLeadership implements Leadership {
     }
   }
 
+  #refused(unit: LeaseUnit, error: PortolanError): void {
+    this.#options.observer.fenced(unit);
+    // The ledger has lost transactions of this process: only a person can say what the platform has of them.
+    if (error.code === 'ledger/replaced') this.#fail(error);
+  }
+
   #lead(lead: HeldLead, from: LeaseFacts['from']): void {
     const { log, observer, leaseMs, clock } = this.#options;
     const { unit } = lead;
@@ -309,9 +315,10 @@ export class ReplicaLeadership implements Leadership {
       const state = this.#states.get(unit);
       if (state === undefined || state.type === 'taking' || state.lead !== lead || state.type === 'leaving') return;
       this.#retryAt.set(unit, clock.monotonic() + leaseMs / BEATS);
-      log.warn(
-        `does not lead ${unit} any more: another controller took it over, because its lease was not renewed in time`,
-      );
+      const because = lead.isReplaced
+        ? 'the ledger lacks transactions that it had'
+        : 'another controller took it over, because its lease was not renewed in time';
+      log.warn(`does not lead ${unit} any more: ${because}`);
       this.#ended(lead, 'lost');
     };
     lead.over.addEventListener('abort', lost, { once: true });

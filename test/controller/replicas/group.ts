@@ -22,6 +22,8 @@ export class GroupReplica {
   readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
   fenced = 0;
   isReachable = true;
+  /** What the database answers a statement with, in place of carrying it out. */
+  faultOf: (operation: string) => Error | undefined = () => undefined;
   /** When it sent its heartbeats, as they arrived or were lost. */
   readonly beats: number[] = [];
   readonly clock: Clock;
@@ -108,6 +110,8 @@ export class GroupReplica {
         await this.#paused;
         if (operation === 'beat') this.beats.push(clock.monotonic());
         if (!this.isReachable) throw new LinkLost(false);
+        const fault = this.faultOf(operation);
+        if (fault !== undefined) throw fault;
         return statement();
       },
       signal: (deliver) => void Promise.resolve(this.#paused).then(deliver),

@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
-import { inputOutput } from '../../../src/ledger/errors.ts';
+import { inputOutput, replaced } from '../../../src/ledger/errors.ts';
+import type { PortolanError } from '../../../src/model/errors.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { Group } from './group.ts';
 
@@ -218,6 +219,27 @@ test('a unit whose records cannot be read is released, and taken later', async (
   expect(await group.until(() => group.isWhole, 'it leads both')).toBeGreaterThan(LEASE_MS / 3);
   expect(failures).toBeGreaterThan(3);
   expect(a.lost).toEqual([]);
+});
+
+test('a ledger that has lost transactions of its leader ends the process, and frees what it led', async () => {
+  const group = groupOf(1);
+  const a = group.add('a');
+  await group.until(() => group.isWhole, 'it leads both');
+  const ledger = a.leadership.of(platformUnit('p00'))?.ledger;
+  a.faultOf = (operation) => (operation === 'commit' ? replaced('memory', 'its serial is 1', 'restored') : undefined);
+  const transaction = { scope: 'p00/team/region/1', actor: 'a test', atMs: 1, operations: [] };
+  await expect(ledger?.commit(transaction)).rejects.toMatchObject({ code: 'ledger/replaced' });
+  let failure: PortolanError | undefined;
+  void a.leadership.failed.then((error) => (failure = error));
+  await group.until(() => failure !== undefined, 'it ends');
+  expect(failure).toMatchObject({ code: 'ledger/replaced', disposition: 'ask-human' });
+  a.faultOf = () => undefined;
+  // As the process ends.
+  await a.leadership.drain();
+  await a.shared.close();
+  group.replicas.delete('a');
+  group.add('b');
+  expect(await group.until(() => group.isWhole, 'another replica leads both')).toBeLessThanOrEqual(LEASE_MS + 2_000);
 });
 
 test('a bug in a listener ends the process', async () => {
