@@ -19,8 +19,8 @@ export const driverMutants: readonly DriverMutant[] = [
   {
     name: 'refusals are cleared',
     file: 'controller/account.ts',
-    find: 'if (refusals.length > 0) return refusals;',
-    replace: '',
+    find: "return guardToll({ ...toll, ...news }, { of: 'this revision of the source', owned, spent }, limits);",
+    replace: 'return [];',
     rightly: ['I-PERMIT'],
     seed: 15,
   },

@@ -76,6 +76,14 @@ export const replicaMutants: readonly DriverMutant[] = [
     rightly: ['I-APPROVAL', 'I-SUSPENDED', 'L-CONV', 'L-QUIET', 'I-PERMIT', 'I-AHEAD'],
     seed: 130,
   },
+  {
+    name: 'what others have spent is not compared again',
+    file: 'controller/account.ts',
+    find: 'if (late.length > 0) return late;',
+    replace: '',
+    rightly: ['I-PERMIT'],
+    seed: 4_000_049_649,
+  },
 ];
 
 /** So many of the first ones are killed in each run of the tests. */
