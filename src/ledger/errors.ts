@@ -189,8 +189,8 @@ export function replaced(
       'Make sure that no other process uses the ledger, remove any second name of these files, and start again. ' +
       `\`portolan ledger verify --ledger ${location}\` checks it.`,
     restored:
-      'The database was restored, or a standby took its place without the last transactions. Restore the newest backup with ' +
-      '`portolan ledger restore BACKUP`, so that installs wait for confirmation.',
+      'The database was restored, or a standby took its place without the last transactions. Stop all controllers, restore ' +
+      'the newest backup with `portolan ledger restore BACKUP`, so that installs wait for confirmation, and start them again.',
   };
   return new PortolanError({
     code: 'ledger/replaced',

@@ -170,6 +170,22 @@ test('a process whose lease expired is fenced by every lease that excludes it', 
   for (const one of [next, whole, ledger]) await one.close();
 });
 
+test('the lease of a leader whose ledger has lost transactions is renewed until its process ends', async () => {
+  const schema = freshSchema();
+  const leaseMs = 1_000;
+  const [one, two] = [await shared(schema, { leaseMs }), await shared(schema, { leaseMs })];
+  const east = await lead(one, 'east');
+  for (let n = 0; n < 3; n += 1) await east.ledger.commit(step('east', east.ledger.epoch, n));
+  // A standby that lacks the last commits has taken the place of the database.
+  await querySharedServer(`UPDATE ${schema}.meta SET v = '1' WHERE k = 'serial'`);
+  expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 3)))).toBe('ledger/replaced');
+  await real.clock.sleep(3 * leaseMs);
+  expect(await two.lead('platform:east')).toBeUndefined();
+  await one.close();
+  expect(await two.lead('platform:east')).toBeDefined();
+  await two.close();
+});
+
 test('a lease that expires while another process takes one that excludes it is a rival, or over', async () => {
   const schema = freshSchema();
   const access = trusting(await sharedUrl(schema));

@@ -10,11 +10,11 @@ export class HeldLead implements Lead {
   readonly ledger: Ledger;
   readonly #lead: Lead;
   readonly #over = new AbortController();
-  /** The ledger has lost transactions of this process. */
-  isReplaced = false;
+  /** The error of the transaction that ended it; undefined: none did. */
+  refusal: PortolanError | undefined;
 
-  /** @param onFenced is called with the error of each transaction that was refused. */
-  constructor(lead: Lead, onFenced: (error: PortolanError) => void) {
+  /** @param onFenced is called for each transaction that was refused. */
+  constructor(lead: Lead, onFenced: () => void) {
     this.unit = lead.unit;
     this.#lead = lead;
     const { ledger } = lead;
@@ -25,8 +25,8 @@ export class HeldLead implements Lead {
           await ledger.commit(transaction);
         } catch (error) {
           if (error instanceof PortolanError && isLedgerLost(error)) {
-            this.isReplaced = error.code === 'ledger/replaced';
-            onFenced(error);
+            this.refusal ??= error;
+            onFenced();
             this.end();
           }
           throw error;

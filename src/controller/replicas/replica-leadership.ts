@@ -272,12 +272,12 @@ export class ReplicaLeadership implements Leadership {
   }
 
   async #take(unit: LeaseUnit, from: LeaseFacts['from']): Promise<void> {
-    const { shared, clock, log, leaseMs } = this.#options;
+    const { shared, clock, log, observer, leaseMs } = this.#options;
     this.#states.set(unit, { type: 'taking' });
     let lead: HeldLead | undefined;
     try {
       const taken = await shared.lead(unit);
-      lead = taken && new HeldLead(taken, (error) => this.#refused(unit, error));
+      lead = taken && new HeldLead(taken, () => observer.fenced(unit));
       if (lead === undefined) return;
       this.#states.set(unit, { type: 'taken', lead });
       await this.#report({ type: 'taken', lead });
@@ -297,12 +297,6 @@ export class ReplicaLeadership implements Leadership {
     }
   }
 
-  #refused(unit: LeaseUnit, error: PortolanError): void {
-    this.#options.observer.fenced(unit);
-    // The ledger has lost transactions of this process: only a person can say what the platform has of them.
-    if (error.code === 'ledger/replaced') this.#fail(error);
-  }
-
   #lead(lead: HeldLead, from: LeaseFacts['from']): void {
     const { log, observer, leaseMs, clock } = this.#options;
     const { unit } = lead;
@@ -315,13 +309,24 @@ export class ReplicaLeadership implements Leadership {
       const state = this.#states.get(unit);
       if (state === undefined || state.type === 'taking' || state.lead !== lead || state.type === 'leaving') return;
       this.#retryAt.set(unit, clock.monotonic() + leaseMs / BEATS);
-      const because = lead.isReplaced
-        ? 'the ledger lacks transactions that it had'
-        : 'another controller took it over, because its lease was not renewed in time';
-      log.warn(`does not lead ${unit} any more: ${because}`);
+      this.#logLost(lead);
       this.#ended(lead, 'lost');
     };
     lead.over.addEventListener('abort', lost, { once: true });
+  }
+
+  #logLost({ unit, refusal }: HeldLead): void {
+    const { log } = this.#options;
+    if (refusal?.code !== 'ledger/replaced')
+      return log.warn(
+        `does not lead ${unit} any more: another controller took it over, because its lease was not renewed in time`,
+      );
+    // Its successor would not know what this process has sent, and might send it again.
+    const { message, code, remedy } = refusal;
+    log.error(`does not work on ${unit} any more, and keeps its lease, so that no other controller does: ${message}`, {
+      code,
+      remedy,
+    });
   }
 
   #leave(lead: HeldLead, because: LeaseEnd): void {

@@ -3,7 +3,7 @@ import { type LeadChange, platformUnit, sourceUnit } from '../../../src/controll
 import { ReplicaLeadership } from '../../../src/controller/replicas/replica-leadership.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
-import { silentLog } from '../../../src/runtime/log.ts';
+import { createTextLog } from '../../../src/runtime/text-log.ts';
 import { type DatabaseLink, LinkLost, MemoryDatabase } from '../../support/memory-database.ts';
 import { MemoryStore } from '../../support/memory-ledger.ts';
 import { type MemoryShared, openMemoryShared } from '../../support/memory-shared.ts';
@@ -20,6 +20,7 @@ export class GroupReplica {
   readonly leadership: ReplicaLeadership;
   readonly gained: { readonly unit: LeaseUnit; readonly from: LeaseFacts['from']; readonly atMs: number }[] = [];
   readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
+  readonly lines: string[] = [];
   fenced = 0;
   isReachable = true;
   /** What the database answers a statement with, in place of carrying it out. */
@@ -51,7 +52,7 @@ export class GroupReplica {
       shared: this.shared,
       clock,
       random,
-      log: silentLog,
+      log: createTextLog('info', (line) => void this.lines.push(line), clock),
       leaseMs: group.leaseMs,
       observer: {
         ...silentObserver,

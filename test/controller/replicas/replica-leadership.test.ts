@@ -1,7 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { inputOutput, replaced } from '../../../src/ledger/errors.ts';
-import type { PortolanError } from '../../../src/model/errors.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { Group } from './group.ts';
 
@@ -221,25 +220,23 @@ test('a unit whose records cannot be read is released, and taken later', async (
   expect(a.lost).toEqual([]);
 });
 
-test('a ledger that has lost transactions of its leader ends the process, and frees what it led', async () => {
+test('a leader whose ledger has lost transactions works no longer, and no other replica takes its place', async () => {
   const group = groupOf(1);
   const a = group.add('a');
   await group.until(() => group.isWhole, 'it leads both');
-  const ledger = a.leadership.of(platformUnit('p00'))?.ledger;
+  const [unit] = group.units as [LeaseUnit];
+  const ledger = a.leadership.of(unit)?.ledger;
   a.faultOf = (operation) => (operation === 'commit' ? replaced('memory', 'its serial is 1', 'restored') : undefined);
   const transaction = { scope: 'p00/team/region/1', actor: 'a test', atMs: 1, operations: [] };
   await expect(ledger?.commit(transaction)).rejects.toMatchObject({ code: 'ledger/replaced' });
-  let failure: PortolanError | undefined;
-  void a.leadership.failed.then((error) => (failure = error));
-  await group.until(() => failure !== undefined, 'it ends');
-  expect(failure).toMatchObject({ code: 'ledger/replaced', disposition: 'ask-human' });
   a.faultOf = () => undefined;
-  // As the process ends.
-  await a.leadership.drain();
-  await a.shared.close();
-  group.replicas.delete('a');
-  group.add('b');
-  expect(await group.until(() => group.isWhole, 'another replica leads both')).toBeLessThanOrEqual(LEASE_MS + 2_000);
+  const b = group.add('b');
+  await group.pass(LEASE_MS * 10);
+  expect([a.leadership.of(unit), b.leadership.of(unit)]).toEqual([undefined, undefined]);
+  expect(a.lost.map((one) => one.unit)).toContain(unit);
+  expect(a.lines.filter((line) => line.includes(unit)).at(-1)).toMatch(
+    /error .*does not work on platform:p00 any more, and keeps its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
+  );
 });
 
 test('a bug in a listener ends the process', async () => {
