@@ -179,7 +179,7 @@ export class SharedState implements SharedView {
     const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
     if (this.#leads(sourceUnit(options.source))) {
-      // It could not store what it accepted, or does not know whether it has.
+      // Something failed while it accepted a revision, or after that: the ledger says which one is accepted.
       if (this.#core.intake.isBehind) await this.#followAccepted();
       if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
     } else await this.#takeSource(facts);
