@@ -16,27 +16,44 @@ test('a suspension whose end was refused is still there', () => {
   expect(suspensions.since('one')).toBe(10);
 });
 
-test('of two persons who end it, the later one is refused: it is over', () => {
+test.each([
+  {
+    refused: 'the later one',
+    answers: [
+      [1, true],
+      [0, false],
+    ],
+    since: undefined,
+  },
+  {
+    refused: 'the earlier one',
+    answers: [
+      [1, false],
+      [0, true],
+    ],
+    since: undefined,
+  },
+  {
+    refused: 'neither',
+    answers: [
+      [0, false],
+      [1, false],
+    ],
+    since: undefined,
+  },
+  {
+    refused: 'both',
+    answers: [
+      [0, true],
+      [1, true],
+    ],
+    since: 10,
+  },
+] as const)('two persons end it, and $refused is refused', ({ answers: [first, second], since }) => {
   const suspensions = suspended();
-  const [first, second] = [suspensions.resumes('one', () => true), suspensions.resumes('one', () => true)];
-  second(true);
+  const answered = [suspensions.resumes('one', () => true), suspensions.resumes('one', () => true)] as const;
+  answered[first[0]](first[1]);
   expect(suspensions.since('one'), 'the other one has no answer yet').toBeUndefined();
-  first(false);
-  expect(suspensions.since('one')).toBeUndefined();
-});
-
-test('of two persons who end it, the earlier one is refused: it is over', () => {
-  const suspensions = suspended();
-  const [first, second] = [suspensions.resumes('one', () => true), suspensions.resumes('one', () => true)];
-  second(false);
-  first(true);
-  expect(suspensions.since('one')).toBeUndefined();
-});
-
-test('of two persons who end it, both are refused: it is still there', () => {
-  const suspensions = suspended();
-  const [first, second] = [suspensions.resumes('one', () => true), suspensions.resumes('one', () => true)];
-  first(true);
-  second(true);
-  expect(suspensions.since('one')).toBe(10);
+  answered[second[0]](second[1]);
+  expect(suspensions.since('one')).toBe(since);
 });
