@@ -160,7 +160,8 @@ describe.for(HOSTS)('a page of another origin (%s)', (host) => {
     const popup = await opened;
     await settled(popup);
     expect(await popup.evaluate<boolean>('window.opener === null')).toBe(true);
-    expect(await page.evaluate<boolean>('window.opened.closed')).toBe(true);
+    // Another process of the browser learns that its window is gone.
+    await expect.poll(() => page.evaluate<boolean>('window.opened.closed')).toBe(true);
   });
 });
 
