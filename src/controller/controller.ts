@@ -304,11 +304,20 @@ export class Controller {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
         if (minutes % BUDGET_EVERY === 0)
           for (const platform of platforms) if (this.#leads(platform)) await this.#core.budget.recordTime(platform);
-        for (const record of this.#ageRemovals()) await saveRecord(ledgerOfRecord(this.#core, record), record);
+        for (const record of this.#ageRemovals()) await this.#saveAge(record);
         if (changedPlaces(this.#core) !== undefined) await this.#runInTurn(() => findOrphans(this.#core));
       } catch (error) {
         logExpected(this.#core, error);
       }
+    }
+  }
+
+  /** Stores the ages of one application, unless a commit or another replica took it away: those of others are stored all the same. */
+  async #saveAge(record: AppRecord): Promise<void> {
+    try {
+      await saveRecord(ledgerOfRecord(this.#core, record), record);
+    } catch (error) {
+      if (!(error instanceof PortolanError) || error.code !== 'controller/not-leader') throw error;
     }
   }
 

@@ -1,4 +1,3 @@
-import type { SourceLedger } from '../ledger/source-ledger.ts';
 import type { ApplyWorld } from '../reconcile/apply/world.ts';
 import { PortolanError } from '../model/errors.ts';
 import { type ResourceId, scopeKey } from '../model/ids.ts';
@@ -22,7 +21,7 @@ import { isAdoptionAs } from './adopted-part.ts';
 import { pauseMessage } from './conditions.ts';
 import { type Core, passOptions, publish, withAdoption } from './core.ts';
 import { draftEvent } from './events.ts';
-import { type AppRecord, historyRow, type Kept, saveRecord, writeRecord } from './ledger-records.ts';
+import { type AppRecord, historyRow, type Kept, saveRecord, type StatusLedger, writeRecord } from './ledger-records.ts';
 import { addAge, restartAges, setPendingRemovals, remainingMs } from './removal-age.ts';
 
 /** Result of a pass, before it is judged. */
@@ -70,7 +69,7 @@ export class DaemonPolicy implements PassPolicy {
   #isOutdated = false;
   readonly #limits: GuardLimits;
 
-  readonly #ledger: SourceLedger;
+  readonly #ledger: StatusLedger;
 
   /** @param planned is called once, when the plan is made. */
   constructor(
@@ -78,7 +77,7 @@ export class DaemonPolicy implements PassPolicy {
     pass: {
       readonly record: AppRecord;
       readonly revision: string;
-      readonly ledger: SourceLedger;
+      readonly ledger: StatusLedger;
       readonly wantedMs: MonotonicMs;
     },
     planned: (prepared: Prepared) => void,

@@ -9,6 +9,7 @@ import { type Core, publish, reachMilestone, RESYNC, untilResyncMs } from './cor
 import { CHECK_EVERY_MS, HEALTH_DUE, healthByStatus } from './health.ts';
 import { healthEvents, type Requeue, requeueAt } from './judge-pass.ts';
 import { type AppRecord, saveRecord } from './ledger-records.ts';
+import { ledgerBy } from './replicas/unit-ledgers.ts';
 
 /**
  * Reads whether a changed application runs, in place of a pass, if nothing else is due for it. This takes one request; a pass
@@ -22,7 +23,7 @@ export async function checkHealth(
   lead: Lead,
   because: readonly string[],
 ): Promise<Requeue | undefined> {
-  const { options, configuration, sourceLedger } = core;
+  const { options, configuration } = core;
   const { work, kept } = record;
   const scope = record.status.scope === null ? undefined : parseScopeKey(record.status.scope);
   if (scope === undefined || kept.changedMs === null || !isOnlyHealthDue(core, record, because)) return undefined;
@@ -40,7 +41,7 @@ export async function checkHealth(
   if (isKnown) record.kept = { ...record.kept, changedMs: null };
   publish(core, record, revision, healthEvents(record.id, former, record.status));
   if (health.status === 'True') reachMilestone(core, record, 'healthy');
-  await saveRecord({ ...sourceLedger, ledger: lead.ledger }, record);
+  await saveRecord(ledgerBy(core, lead), record);
   return isKnown ? { type: 'resync' } : requeueAt(nowMs + CHECK_EVERY_MS, HEALTH_DUE);
 }
 

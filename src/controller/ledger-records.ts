@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { LeaseUnit } from '../ledger/shared.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { compact } from '../manifest/compact.ts';
+import { PortolanError } from '../model/errors.ts';
 import type { LastChange } from '../model/fleet.ts';
 import type { ResourceId, ScopeKey } from '../model/ids.ts';
 import { canonicalJson, type Json } from '../model/json.ts';
@@ -177,32 +179,66 @@ export function digestWithoutTimes({ status, kept }: Stored): string {
   );
 }
 
+/** The ledger as the leader of a platform stores the statuses of its applications. */
+export interface StatusLedger extends SourceLedger {
+  /** The platform. */
+  readonly unit: LeaseUnit;
+  /** Another process may lead the platform to which a commit moves an application. */
+  readonly isShared: boolean;
+}
+
 /**
  * Saves the status of an application if it changed, with rows of history.
- * @param sourceLedger of the leader of its platform.
+ * @throws PortolanError `controller/not-leader` if a commit has moved the application to another platform.
  */
 export function saveRecord(
-  sourceLedger: SourceLedger,
+  statusLedger: StatusLedger,
   record: AppRecord,
   lines: readonly LedgerOperation[] = [],
 ): Promise<void> {
-  return record.turns.run(record.id, () => writeRecord(sourceLedger, record, lines));
+  return record.turns.run(record.id, () => writeRecord(statusLedger, record, lines));
 }
 
 /** Does the same as `saveRecord`, for a caller whose turn it is. */
 export async function writeRecord(
-  sourceLedger: SourceLedger,
+  statusLedger: StatusLedger,
   record: AppRecord,
   lines: readonly LedgerOperation[],
 ): Promise<void> {
   const now = digestWithoutTimes(record);
   if (now === record.written && lines.length === 0) return;
   const { status, kept } = record;
+  const { unit, source, isShared } = statusLedger;
+  if (platformUnit(status.platform) !== unit) throw movedAway(record, unit);
   const value = JSON.stringify({ status, kept } satisfies Stored);
-  const key = statusFact(sourceLedger.source, record.id);
-  const operations = [{ op: 'set-fact', key, value } as const, ...lines];
-  await recordOfSource(sourceLedger, operations, status.scope ?? platformUnit(status.platform));
+  const key = statusFact(source, record.id);
+  // The lease protects it from all processes but the leader of the platform that the application comes from, or moves to.
+  const was = isShared ? await replaceable(statusLedger, record, key) : undefined;
+  await recordOfSource(statusLedger, [{ op: 'set-fact', key, value, was }, ...lines], status.scope ?? unit);
   record.written = now;
+}
+
+/**
+ * Returns the stored status that this process may replace; null: there is none.
+ * @throws PortolanError `controller/not-leader` if the application has moved by a commit that this process has not followed.
+ */
+async function replaceable(statusLedger: StatusLedger, record: AppRecord, key: string): Promise<string | null> {
+  const { ledger, source, unit } = statusLedger;
+  const text = await ledger.fact(key);
+  if (text === undefined) return null;
+  const { platform } = (JSON.parse(text) as Stored).status;
+  if (platform === record.status.platform) return text;
+  if ((await ledger.lastSnapshot(source))?.id !== record.snapshot) throw movedAway(record, unit);
+  return text;
+}
+
+function movedAway({ id }: AppRecord, unit: LeaseUnit): PortolanError {
+  return new PortolanError({
+    code: 'controller/not-leader',
+    disposition: 'retry',
+    message: `A commit has moved ${id} to or from ${unit}, so this controller stores nothing about it at this moment.`,
+    remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
+  });
 }
 
 /** Returns what an earlier process saved of an application. */

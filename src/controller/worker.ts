@@ -2,12 +2,13 @@ import type { ApplyEvent, Origin } from '../reconcile/apply/world.ts';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import { isLedgerLost } from '../ledger/errors.ts';
 import type { Lead } from '../ledger/shared.ts';
+import { recordOfSource } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { kindName, type ResourceId } from '../model/ids.ts';
 import type { ResourceStatus } from '../model/status.ts';
 import { after, NOT_NEEDED } from '../runtime/clock.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
-import { type Prepared, reconcile, type Seen } from '../reconcile/reconcile.ts';
+import { type Prepared, reconcile, type Seen, type Work } from '../reconcile/reconcile.ts';
 import { shownLines } from '../reconcile/shown.ts';
 import { DaemonPolicy, type Passed } from './daemon-policy.ts';
 import { type Requeue, reportNewDrift, judgePass } from './judge-pass.ts';
@@ -16,12 +17,12 @@ import { appliedKept } from './commit-marks.ts';
 import { type Core, logExpected, reachMilestone, publish, RESYNC, resyncMs, untilResyncMs, worldOf } from './core.ts';
 import { trackDrift } from './drift.ts';
 import type { EventDraft } from './events.ts';
-import { hasWritten, healthAfter } from './health.ts';
+import { hasWritten, healthAfter, type HealthResult } from './health.ts';
 import { checkHealth } from './health-check.ts';
 import { keepObserved, keepPlan, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import { platformUnit } from './replicas/leadership.ts';
-import { mayNotContinue } from './replicas/unit-ledgers.ts';
+import { ledgerBy, mayNotContinue } from './replicas/unit-ledgers.ts';
 import { noteScope } from './resolved-scope.ts';
 import type { Waiting } from './slots.ts';
 import { finishedEvents, startedEvent, eventsOf } from './apply-events.ts';
@@ -105,13 +106,13 @@ interface Request {
 }
 
 async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wantedMs }: Request): Promise<void> {
-  const { options, sourceLedger, configuration, queue } = core;
-  const ledger = { ...sourceLedger, ledger: lead.ledger };
+  const { options, queue } = core;
   const { clock, log } = options;
   const { revision, work: wanted } = record;
   const checked = await checkHealth(core, record, lead, because);
   if (checked !== undefined) return requeue(core, record, checked);
   const gate = await core.gates.admit(record);
+  if (lead.over.aborted) return;
   if (gate.type === 'paused') {
     // No pass runs, so the rest of the status stays as it is.
     record.status = { ...record.status, pause: gate.pause };
@@ -123,9 +124,9 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wan
   record.isRunning = true;
   log.debug('pass started', { application: record.id, revision, because: because.join(', ') });
   const first: FirstObservation = { resources: record.status.resources, lines: [] };
-  const policy = new DaemonPolicy(core, { record, revision, ledger, wantedMs }, (prepared) =>
-    notePlan(core, record, revision, prepared, first),
-  );
+  const policy = new DaemonPolicy(core, { record, revision, ledger: ledgerBy(core, lead), wantedMs }, (prepared) => {
+    if (!lead.over.aborted) notePlan(core, record, revision, prepared, first);
+  });
   const result = await attempt(core, { record, revision, lead, policy });
   const { outcome } = result;
   if (outcome.type !== 'refused' && outcome.error !== undefined && isLedgerLost(outcome.error))
@@ -136,24 +137,56 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wan
   // Nothing can be recorded any more. The next leader observes what was sent.
   if (lead.over.aborted) return;
   if (outcome.type !== 'unobserved' && noteScope(record, wanted, outcome.plan.scope, clock.now())) first.resources = [];
-  const after = judgePass({
-    record,
-    passed,
-    seen: first.resources,
-    ...(await healthAfter(core, record, passed)),
-    revision,
-    nowMs: clock.now(),
-  });
+  const health = await healthAfter(core, record, passed);
+  if (lead.over.aborted) return;
+  if (platformUnit(record.status.platform) !== lead.unit) return endMoved(core, record, lead, passed, revision, first);
+  await conclude(core, record, lead, { passed, health, first, revision, wanted });
+}
+
+/**
+ * Ends the pass of an application that a commit moved to another platform meanwhile. Its status belongs to the leader of that one,
+ * where its next pass observes it.
+ */
+async function endMoved(
+  core: Core,
+  record: AppRecord,
+  lead: Lead,
+  passed: Passed,
+  revision: string,
+  { lines }: FirstObservation,
+): Promise<void> {
+  publish(core, record, revision, finishedEvents(record.id, revision, passed.outcome));
+  if (lines.length > 0) await recordOfSource(ledgerBy(core, lead), lines, lead.unit);
+}
+
+interface Finished {
+  readonly passed: Passed;
+  readonly health: HealthResult;
+  readonly first: FirstObservation;
+  readonly revision: string;
+  /** The application and its resources as the pass began with them. */
+  readonly wanted: Work;
+}
+
+/** Judges a pass, reports and stores what it found, and requeues the application. */
+async function conclude(
+  core: Core,
+  record: AppRecord,
+  lead: Lead,
+  { passed, health, first, revision, wanted }: Finished,
+): Promise<void> {
+  const { clock } = core.options;
+  const after = judgePass({ record, passed, seen: first.resources, ...health, revision, nowMs: clock.now() });
   record.isRunning = false;
   if (hasWritten(passed.outcome)) noteChange(record, clock.now());
   if (record.work === wanted) noteAttempt(core, record, revision);
-  const { suspendedNotifyAfterMs } = configuration.settings.controller;
+  const { suspendedNotifyAfterMs } = core.configuration.settings.controller;
   publish(core, record, revision, [
     ...finishedEvents(record.id, revision, passed.outcome),
     ...after.events,
     ...remindOfSuspended(record, suspendedNotifyAfterMs, clock.now()),
   ]);
-  await saveRecord(ledger, record, [...first.lines, ...after.lines]);
+  await saveRecord(ledgerBy(core, lead), record, [...first.lines, ...after.lines]);
   if (passed.outcome.type !== 'unobserved') keepPlan(record, passed.outcome.plan);
   // Runs after the record is saved, so that a bug in a view cannot lose the record.
   if (passed.seen !== undefined) await observe(core, record, passed.seen);

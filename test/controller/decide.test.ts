@@ -61,7 +61,7 @@ test('a decision stays in the ledger although a pass saves its result at the sam
       decision: () => decide(core, record, SUSPENSION),
       pass: () => {
         record.status = { ...record.status, failures: 1, lastAppliedRevision: 'main@sha1:1' };
-        return saveRecord(sourceLedger, record);
+        return saveRecord({ ...sourceLedger, unit: 'platform:default', isShared: false }, record);
       },
     };
     await Promise.all(order.map((step) => steps[step]()));

@@ -69,6 +69,8 @@ export class SharedState implements SharedView {
   #isFailing = false;
   /** Statuses of applications that this process does not have yet. */
   readonly #unclaimed = new Map<string, string>();
+  /** Applications whose status in memory was not stored when this process lost their platform. */
+  readonly #unsaved = new Set<ResourceId>();
   #turn: Promise<unknown> = Promise.resolve();
   #wanted = Promise.withResolvers<void>();
 
@@ -166,12 +168,27 @@ export class SharedState implements SharedView {
     const { clock } = this.#core.options;
     const from = leaseMoment(clock);
     try {
-      await this.#apply(await this.#facts.factsSince(serial, this.#keys.prefixes));
+      const unsaved = [...this.#unsaved];
+      const stored = await this.#storedStatuses(unsaved);
+      const changed = await this.#facts.factsSince(serial, this.#keys.prefixes);
+      await this.#apply({ ...changed, facts: new Map([...stored, ...changed.facts]) });
+      for (const id of unsaved) this.#unsaved.delete(id);
       this.#trusted = new LeaseValidity(clock, STALE_MS, from);
     } catch (error) {
       this.#againFrom = Math.min(this.#againFrom, serial);
       throw error;
     }
+  }
+
+  async #storedStatuses(ids: readonly ResourceId[]): Promise<ReadonlyMap<string, string>> {
+    const { ledger } = this.#core.sourceLedger;
+    const found = new Map<string, string>();
+    for (const id of ids) {
+      const key = `${this.#keys.status}${id}`;
+      const text = await ledger.fact(key);
+      if (text !== undefined) found.set(key, text);
+    }
+    return found;
   }
 
   async #apply({ serial, facts }: ChangedFacts): Promise<void> {
@@ -245,7 +262,10 @@ export class SharedState implements SharedView {
     for (const record of this.#core.records.values()) {
       if (platformUnit(record.status.platform) !== unit) continue;
       if (type === 'leaving') await this.#saveAge(record);
-      else forgetPasses(record);
+      else {
+        if (type === 'ended' && digestWithoutTimes(record) !== record.written) this.#unsaved.add(record.id);
+        forgetPasses(record);
+      }
       if (type === 'taken') beginPasses(record);
     }
   }

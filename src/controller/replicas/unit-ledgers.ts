@@ -1,7 +1,6 @@
 import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
-import type { SourceLedger } from '../../ledger/source-ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
-import type { AppRecord } from '../ledger-records.ts';
+import type { AppRecord, StatusLedger } from '../ledger-records.ts';
 import type { CoreBase } from '../options.ts';
 import { platformUnit } from './leadership.ts';
 
@@ -9,19 +8,24 @@ import { platformUnit } from './leadership.ts';
  * Returns the ledger by which this process writes the records of a unit, also while it hands the unit over.
  * @throws PortolanError `controller/not-leader`
  */
-export function ledgerFor({ leadership, sourceLedger }: CoreBase, unit: LeaseUnit): SourceLedger {
-  const lead = leadership.held(unit);
+export function ledgerFor(core: CoreBase, unit: LeaseUnit): StatusLedger {
+  const lead = core.leadership.held(unit);
   if (lead === undefined) throw notLeader(unit);
-  return { ...sourceLedger, ledger: lead.ledger };
+  return ledgerBy(core, lead);
+}
+
+/** Returns the ledger by which a leader writes the records of its unit. */
+export function ledgerBy({ leadership, sourceLedger }: CoreBase, { ledger, unit }: Lead): StatusLedger {
+  return { ...sourceLedger, ledger, unit, isShared: leadership.isShared };
 }
 
 /** Returns the ledger for the records of a platform. @throws PortolanError as `ledgerFor`. */
-export function ledgerOfPlatform(core: CoreBase, platform: string): SourceLedger {
+export function ledgerOfPlatform(core: CoreBase, platform: string): StatusLedger {
   return ledgerFor(core, platformUnit(platform));
 }
 
 /** Returns the ledger for the records of an application. @throws PortolanError as `ledgerFor`. */
-export function ledgerOfRecord(core: CoreBase, { status }: AppRecord): SourceLedger {
+export function ledgerOfRecord(core: CoreBase, { status }: AppRecord): StatusLedger {
   return ledgerOfPlatform(core, status.platform);
 }
 

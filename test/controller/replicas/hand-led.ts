@@ -15,7 +15,7 @@ import type { ResourceId } from '../../../src/model/ids.ts';
 import type { ControllerEvent } from '../../../src/model/status.ts';
 import { createRequestBudget } from '../../../src/platform/budget.ts';
 import { createPlatformClient } from '../../../src/platform/platform-client.ts';
-import type { PlatformRequest } from '../../../src/platform/transport.ts';
+import { type PlatformRequest, TransportError } from '../../../src/platform/transport.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import { createTextLog } from '../../../src/runtime/text-log.ts';
@@ -205,6 +205,8 @@ export class Group {
   readonly writes: { readonly by: string; readonly platform: PlatformName; readonly request: PlatformRequest }[] = [];
   readonly requests: { readonly by: string; readonly platform: PlatformName; readonly request: PlatformRequest }[] = [];
   readonly replicas: Replica[] = [];
+  /** Requests of this replica do not arrive. */
+  isPlatformAway: (by: string) => boolean = () => false;
   readonly #settings: string;
   /** For the ids of all platforms, which no two replicas may give twice. */
   readonly #random = seededRandom(3);
@@ -304,6 +306,7 @@ export class Group {
           const sent = { by, platform: name, request };
           this.requests.push(sent);
           if (!request.isRead) this.writes.push(sent);
+          if (this.isPlatformAway(by)) throw new TransportError('unsent', 'ECONNREFUSED', 'it does not answer');
           return sandbox(request);
         },
         clock,
