@@ -1,12 +1,19 @@
 /** The commands and the numbers of docs/how-to/several-controllers.md, with a real PostgreSQL, real processes and a git checkout. */
 import { spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, readFileSync } from 'node:fs';
+import { copyFileSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { migrations, newestSchema } from '../../src/ledger/migrations.ts';
+import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import type { ReplicaGroup } from '../../src/model/replicas.ts';
+import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Run, runProcess } from '../cli/running.ts';
-import { API_TOKEN, ask, ENV, placed, until } from '../processes/place.ts';
+import { install } from '../cli/scene.ts';
+import { real } from '../ledger/fixtures.ts';
+import { API_TOKEN, APPLICATION, ask, ENV, placed, until } from '../processes/place.ts';
 import { PostgresServer } from '../support/postgres.ts';
+import { trusting } from '../support/postgres-shared.ts';
 import { root, textOf } from './markdown.ts';
 
 const PAGE = 'docs/how-to/several-controllers.md';
@@ -38,9 +45,10 @@ test('every test and file that the page names exists, and every metric', () => {
 });
 
 const hasPsql = spawnSync('psql', ['--version']).error === undefined;
+const NO_PSQL = 'psql is missing: the Debian package postgresql-client has it';
 
-test('from one controller to two and back, with the commands of the page', async (context) => {
-  if (!hasPsql) return context.skip('psql is missing: the Debian package postgresql-client has it');
+/** A server and a checkout, and the commands of the page on them. */
+async function scene() {
   const server = await PostgresServer.create();
   onTestFinished(() => server.remove());
   const place = await placed();
@@ -53,13 +61,14 @@ test('from one controller to two and back, with the commands of the page', async
       .replaceAll('examples/', `${root}/examples/`);
   const words = (line: string): string[] =>
     [...here(line).matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
-  const portolan = async (line: string): Promise<Run> => {
+  /** @param more arguments that a terminal does not need. */
+  const portolan = async (line: string, ...more: readonly string[]): Promise<Run> => {
     const [program, ...args] = words(line);
     expect(program).toBe('portolan');
-    return runProcess(args, { env: ENV, cwd });
+    return runProcess([...args, ...more], { env: ENV, cwd });
   };
-  const succeeds = async (line: string): Promise<Run> => {
-    const run = await portolan(line);
+  const succeeds = async (line: string, ...more: readonly string[]): Promise<Run> => {
+    const run = await portolan(line, ...more);
     expect(run.code, `${line}: ${run.err}`).toBe(0);
     return run;
   };
@@ -68,6 +77,41 @@ test('from one controller to two and back, with the commands of the page', async
     const { status, stderr } = spawnSync(program, ['--set=ON_ERROR_STOP=1', ...args], { encoding: 'utf8' });
     expect(status, `${line}: ${stderr}`).toBe(0);
   };
+  const [, , , url = ''] = words(command('portolan run'));
+  const grants = (): void => psql(command('psql --host db.example.com --username portolan_owner'));
+  const prepare = async (): Promise<void> => {
+    psql(command('psql --host db.example.com --username postgres --dbname portolan --file'));
+    await succeeds(command('portolan ledger migrate'));
+    grants();
+  };
+  return { server, place, cwd, words, portolan, succeeds, psql, url, grants, prepare };
+}
+
+/** Starts one controller with a ledger in PostgreSQL, ends it when it has applied everything, and returns a plan of an install. */
+async function applied({ place, cwd, url }: Awaited<ReturnType<typeof scene>>): Promise<() => Promise<Run>> {
+  place.ledger = url;
+  const daemon = await place.daemon();
+  await until(
+    () => place.domains().length === 2 && place.port().alias === 'WEB',
+    () => daemon.outputSoFar().err,
+  );
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+  const store = `---
+apiVersion: portolan/v1
+kind: Store
+metadata: { name: main }
+spec: { url: "${demo.storeUrl}", domain: ${demo.storeDomain}, type: ${demo.storeType}, accessKey: { env: STORE_ACCESS_KEY } }
+`;
+  writeFileSync(join(cwd, 'install.yaml'), `${APPLICATION}---\n${install('db')}`);
+  writeFileSync(join(cwd, 'with-store.yaml'), `${readFileSync(place.config, 'utf8')}${store}`);
+  const args = ['plan', '--config', 'with-store.yaml', '-f', 'install.yaml', '--ledger', url];
+  return async () => runProcess(args, { env: { ...ENV, STORE_ACCESS_KEY: 'demo-store-key' }, cwd });
+}
+
+test('from one controller to two and back, with the commands of the page', async (context) => {
+  if (!hasPsql) return context.skip(NO_PSQL);
+  const { server, place, cwd, words, portolan, succeeds, prepare, url } = await scene();
 
   // One controller with a file.
   const alone = await place.daemon();
@@ -79,14 +123,11 @@ test('from one controller to two and back, with the commands of the page', async
   expect((await alone.ended).code).toBe(0);
   if (place.ledger !== join(cwd, 'portolan.db')) copyFileSync(place.ledger, join(cwd, 'portolan.db'));
 
-  psql(command('psql --host db.example.com --username postgres'));
-  await succeeds(command('portolan ledger migrate'));
-  psql(command('psql --host db.example.com --username portolan_owner'));
+  await prepare();
   await succeeds(command('portolan ledger copy portolan.db'));
   await succeeds(command("portolan ledger verify --ledger 'postgres:"));
 
   // Two replicas, by the URL of the page.
-  const [, , , url = ''] = words(command('portolan run'));
   place.ledger = url;
   const replicas = [await place.daemon(), await place.daemon()];
   const said = (): string => replicas.map(({ outputSoFar }) => outputSoFar().err).join('\n');
@@ -109,14 +150,22 @@ test('from one controller to two and back, with the commands of the page', async
   for (const name of ['portolan_shared_state_age_seconds', 'portolan_database_silence_seconds'])
     expect(metrics).toMatch(new RegExp(`^${name} [0-9.]+$`, 'm'));
   expect(metrics).toMatch(/^portolan_lease_held\{unit="platform:default"\} [01]$/m);
-  await succeeds(command('portolan ledger backup'));
-  const early = await portolan(command("portolan ledger copy 'postgres:"));
-  expect([early.code, early.err], early.err).toEqual([6, expect.stringContaining('portolan run')]);
+  await succeeds(command('portolan ledger backup ledger-backup.db'));
+  for (const [line, ...more] of [
+    [command("portolan ledger copy 'postgres:")],
+    [command('portolan ledger restore ledger-backup.db'), '--yes'],
+    [command('portolan ledger confirm')],
+    [command('portolan ledger compact')],
+  ] as const) {
+    const early = await portolan(line, ...more);
+    expect([early.code, early.err], early.err).toEqual([6, expect.stringContaining('portolan run')]);
+  }
 
   for (const { child } of replicas) child.kill('SIGTERM');
   for (const { ended } of replicas) expect((await ended).code, said()).toBe(0);
   const silent = await succeeds(command('portolan replicas --ledger'));
   expect(silent.out).toContain('have no leader');
+  await succeeds(command('portolan ledger compact'));
   await succeeds(command("portolan ledger copy 'postgres:"));
   await succeeds(command('portolan ledger verify --ledger back.db'));
   place.ledger = join(cwd, 'back.db');
@@ -127,4 +176,70 @@ test('from one controller to two and back, with the commands of the page', async
   // Nothing was done twice on the way.
   expect(place.sandbox.requests().filter(({ operation }) => operation === 'createRule')).toHaveLength(2);
   expect(readFileSync(place.config, 'utf8')).not.toContain('postgres');
+  expect(words(command('portolan run'))[3]).toBe(url);
+});
+
+test('a database that its own tools restored holds installs only after a backup of it was restored', async (context) => {
+  if (!hasPsql) return context.skip(NO_PSQL);
+  const all = await scene();
+  const { server, succeeds, prepare } = all;
+  await prepare();
+  const plan = await applied(all);
+  await server.query('CREATE DATABASE earlier TEMPLATE portolan', 'postgres');
+  await server.query('DROP DATABASE portolan', 'postgres');
+  await server.query('ALTER DATABASE earlier RENAME TO portolan', 'postgres');
+  const unaware = await plan();
+  expect([unaware.code, unaware.out], unaware.err).toEqual([0, expect.stringContaining('+ install 0a1b2c')]);
+
+  await succeeds(command('portolan ledger backup restored.db'));
+  await succeeds(command('portolan ledger restore restored.db'), '--yes');
+  const held = await plan();
+  expect([held.code, held.out], held.err).toEqual([4, expect.stringContaining('portolan ledger confirm')]);
+  await succeeds(command('portolan ledger confirm'));
+  expect((await plan()).code).toBe(0);
+});
+
+test('the former version goes back over a step of the schema with the backup from before it', async (context) => {
+  if (!hasPsql) return context.skip(NO_PSQL);
+  const all = await scene();
+  const { server, place, cwd, portolan, succeeds, psql, prepare, grants, url } = all;
+  await prepare();
+  const plan = await applied(all);
+  await succeeds(command('portolan ledger backup ledger-backup.db'));
+  const owner = trusting(url.replace('portolan@', 'portolan_owner@'));
+  const step = {
+    to: newestSchema(migrations) + 1,
+    sql: 'ALTER TABLE fact ADD COLUMN note TEXT',
+    expands: true,
+  } as const;
+  await (await openPostgresLedger(owner, { ...real, migrations: [...migrations, step] })).close();
+
+  const restore = command('portolan ledger restore ledger-backup.db');
+  const run = ['--config', place.config, '-f', place.checkout];
+  for (const refused of [await portolan(command('portolan run'), ...run), await portolan(restore, '--yes')])
+    expect([refused.code, refused.err]).toEqual([3, expect.stringContaining('[ledger/newer]')]);
+  psql(command('psql --host db.example.com --username postgres --dbname portolan --command'));
+  await succeeds(restore, '--yes');
+  grants();
+  expect((await plan()).code).toBe(4);
+  await succeeds(command('portolan ledger confirm'));
+  expect((await plan()).code).toBe(0);
+  const daemon = await place.daemon();
+  await until(async () => (await ask<{ phase: string }>(daemon.url, '/status')).phase === 'running');
+  daemon.child.kill('SIGTERM');
+  expect((await daemon.ended).code).toBe(0);
+  const [{ schema } = {}] = await server.query("SELECT v AS schema FROM newer_ledger.meta WHERE k = 'schema'");
+  expect(schema).toBe(String(step.to));
+
+  // A backup of another schema is refused before anything is replaced.
+  for (const [schemaOfFile, code] of [
+    [9, 'ledger/newer'],
+    [2, 'ledger/older'],
+  ] as const) {
+    const file = new DatabaseSync(join(cwd, 'ledger-backup.db'));
+    file.exec(`UPDATE meta SET v = '${schemaOfFile}' WHERE k = 'schema'`);
+    file.close();
+    expect((await portolan(restore, '--yes')).err).toContain(`[${code}]`);
+  }
+  expect((await plan()).code).toBe(0);
 });

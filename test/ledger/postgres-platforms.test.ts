@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger, type SharedLedgerOptions } from '../../src/ledger/postgres/shared.ts';
+import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -77,6 +78,44 @@ test('a platform has one leader; the next one has a higher epoch, and the former
   await one.close();
   await taken.ledger.commit(step('east', taken.ledger.epoch, 3));
   await two.close();
+});
+
+test.for(['forward', 'back'] as const)('the clock of the database may be set %s', async (direction) => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema), await shared(schema)];
+  const [east, west] = [await lead(one, 'east'), await lead(one, 'west')];
+  // All times of the database are as of before.
+  const sign = direction === 'back' ? '+' : '-';
+  await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = expires_ms ${sign} 3600000`);
+  if (direction === 'forward') {
+    expect(await two.lead('platform:east')).toBeDefined();
+    expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
+  } else {
+    expect(await two.lead('platform:east')).toBeUndefined();
+    await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  }
+  // Only a renewal counts from the new time.
+  await west.ledger.commit(step('west', west.ledger.epoch, 1));
+  const [{ left = 0 } = {}] = (await two.leaders()).flatMap(({ unit, leftMs }) =>
+    unit === 'platform:west' ? [{ left: leftMs }] : [],
+  );
+  expect(left).toBeGreaterThan(0);
+  expect(left).toBeLessThanOrEqual(LEASE_MS);
+  for (const ledger of [one, two]) await ledger.close();
+});
+
+test('the lease of a leader that died before the clock of the database was set back lasts longer by this time', async () => {
+  const schema = freshSchema();
+  const leaseMs = 300;
+  const dead = await shared(schema, { clock: stillClock, leaseMs });
+  await lead(dead, 'east');
+  await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = expires_ms + 3600000`);
+  const two = await shared(schema);
+  await real.clock.sleep(2 * leaseMs);
+  expect(await two.lead('platform:east')).toBeUndefined();
+  await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = expires_ms - 3600000`);
+  expect(await two.lead('platform:east')).toBeDefined();
+  for (const ledger of [dead, two]) await ledger.close();
 });
 
 test('a released platform is free at once', async () => {

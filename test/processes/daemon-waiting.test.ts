@@ -53,6 +53,30 @@ test('a controller that starts before its database is alive and not ready, says 
   expect((await ended).code).toBe(0);
 });
 
+test('a controller on a read-only database leads nothing, names the remedy, and begins when it may write', async () => {
+  const server = await PostgresServer.create();
+  onTestFinished(() => server.remove());
+  const place = await placed();
+  place.ledger = postgresUrl(server.port, 'standby');
+  const made = await runProcess(['ledger', 'migrate', '--ledger', place.ledger], { env: ENV });
+  expect(made.code, made.err).toBe(0);
+  await server.query('ALTER DATABASE portolan SET default_transaction_read_only = on');
+  const { child, ended, outputSoFar, url } = await place.daemon();
+  const said = (): string => outputSoFar().err;
+  await until(() => /ledger\/refused.*Name the primary server/.test(said()), said);
+  expect(said()).not.toContain('leads platform');
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect(place.writes()).toBe(0);
+  await server.query('ALTER DATABASE portolan RESET ALL', 'postgres');
+  await server.query(
+    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portolan'",
+    'postgres',
+  );
+  await until(() => place.domains().length === 2 && place.port().alias === 'WEB', said);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+});
+
 test('one that waits ends at once when it is asked to', async () => {
   const place = await placed();
   const { child, ended, said } = await started(place, postgresUrl(await freePort(), 'nowhere'));

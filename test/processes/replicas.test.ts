@@ -1,8 +1,12 @@
+import { renameSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import type { ReplicaGroup, UnitState } from '../../src/model/replicas.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { runProcess } from '../cli/running.ts';
 import { commit } from '../source/repositories.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
-import { ask, ENV, type Place, placed, until, web } from './place.ts';
+import { ask, ENV, type Place, placed, readiness, until, web } from './place.ts';
 
 const env = { ...ENV, PORTOLAN_SET_CONTROLLER_LEASE: '2s' };
 
@@ -96,4 +100,32 @@ test('a controller that was stopped for longer than its lease sends nothing when
   await leads(first, 2);
   for (const daemon of [first, second]) daemon.child.kill('SIGTERM');
   expect([(await first.ended).code, (await second.ended).code]).toEqual([0, 0]);
+});
+
+test('a leader that reaches neither the platform nor git keeps its lead, and an end hands it over', async () => {
+  const { place, start } = await group();
+  const first = await start('first');
+  await until(
+    () => place.domains().length === 2 && place.port().alias === 'WEB',
+    () => first.outputSoFar().err,
+  );
+  const second = await start('second');
+  const said = (): string => second.outputSoFar().err;
+  const units = async (): Promise<readonly UnitState[]> => (await ask<ReplicaGroup>(second.url, '/replicas')).units;
+  const before = await units();
+  const leaseOver = systemClock.monotonic() + 3 * 2_000;
+  await place.sandbox.close();
+  renameSync(join(place.checkout, '.git'), join(place.checkout, 'away'));
+  await until(async () => (await readiness(second.url)) === 'Unknown Unreachable', said);
+  await until(
+    async () => (await ask<{ source: { error: unknown } }>(second.url, '/status')).source.error !== null,
+    said,
+  );
+  await until(() => systemClock.monotonic() > leaseOver);
+  const now = (await units()).map(({ unit, leader, epoch }) => ({ unit, leader, epoch }));
+  expect(now).toEqual(before.map(({ unit, leader, epoch }) => ({ unit, leader, epoch })));
+  expect(now.map(({ leader }) => leader)).toEqual(['first', 'first']);
+  first.child.kill('SIGTERM');
+  await leads(second, 1);
+  expect(taken(second)).toEqual(['released']);
 });
