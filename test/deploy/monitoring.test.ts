@@ -79,14 +79,39 @@ test('alerts and panels about leases use the labels that those series have', asy
   metrics.observer.units(['platform:east']);
   metrics.observer.led({ unit: 'platform:east', from: 'expired', validUntilMs: () => 0 });
   const { text } = await metrics.render();
-  const known = new Set(['instance', ...[...text.matchAll(/(\w+)="/g)].map(([, name]) => name)]);
+  const known = new Set(['job', 'namespace', 'instance', ...[...text.matchAll(/(\w+)="/g)].map(([, name]) => name)]);
   const expressions = [
     ...alerts.map(({ expr }) => expr as string),
     ...dashboard.panels.flatMap(({ targets }: Part) => targets.map(({ expr }: Part) => asQueried(expr as string))),
   ].filter((expression) => /portolan_(?:lease|fenced|database|shared)/.test(expression));
   const labels = expressions.flatMap(labelsIn);
-  expect(new Set(labels)).toEqual(new Set(['unit', 'from', 'because', 'instance']));
+  expect(new Set(labels)).toEqual(new Set(['job', 'namespace', 'unit', 'from', 'because', 'instance']));
   for (const label of labels) expect(known).toContain(label);
+});
+
+/** Groupings in an expression that would mix two installations: an aggregation without labels, or a list without both of theirs. */
+function mixingIn(expression: string): readonly string[] {
+  const mixing: string[] = [];
+  parser.parse(expression).iterate({
+    enter: ({ type, from, to, node }) => {
+      const text = expression.slice(from, to);
+      const isBare = type.name === 'AggregateExpr' && node.getChild('AggregateModifier') === null;
+      const isList = type.name === 'GroupingLabels' && !text.startsWith('(job, namespace');
+      if (isBare || isList) mixing.push(text);
+    },
+  });
+  return mixing;
+}
+
+test('no alert mixes two installations', () => {
+  expect(alerts.flatMap(({ expr }) => mixingIn(expr as string))).toEqual([]);
+  for (const mixed of ['sum(a)', 'sum by (unit) (a)', 'max by (job, namespace, b) (a) and on (b) c'])
+    expect(mixingIn(mixed), mixed).toHaveLength(1);
+});
+
+test('takeovers are counted for each unit: one end of a leader of many platforms is no alert', () => {
+  const { expr } = alerts.find(({ alert }) => alert === 'PortolanTakeovers');
+  expect(expr).toMatch(/^max by \(job, namespace\) \(sum by \(job, namespace, unit\) \(increase\(.*\)\)\) > 2\.5$/);
 });
 
 test('every alert says what is wrong, and its runbook starts with commands that there are', async () => {
