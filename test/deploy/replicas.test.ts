@@ -152,6 +152,32 @@ test('the volume of a ledger stays when the chart moves to a database, or is rem
   expect(claim.metadata.annotations).toEqual({ 'helm.sh/resource-policy': 'keep' });
 });
 
+test('the ledger is copied after the controller has stopped, and before the replicas start', () => {
+  const readme = read('README.md');
+  const steps = [
+    'scale deployment/portolan --replicas=0',
+    'wait --for=delete pod',
+    'apply --filename examples/deploy/ledger-copy.yaml',
+    'wait --for=condition=complete job/portolan-ledger-copy',
+    'helm upgrade portolan',
+  ].map((step) => readme.indexOf(step));
+  expect(steps).not.toContain(-1);
+  expect(steps).toEqual([...steps].sort((left, right) => left - right));
+  const [job] = documents(read('ledger-copy.yaml'));
+  expect(readme).toContain(`job/${job.metadata.name}`);
+});
+
+test('a command in a pod names the program by its path in the image', () => {
+  const [, entry = ''] = /^ENTRYPOINT (.*)$/m.exec(readFileSync('Dockerfile', 'utf8')) ?? [];
+  const program = (JSON.parse(entry) as string[]).join(' ');
+  const pages = ['docs/runbook/README.md', 'docs/how-to/several-controllers.md', `${DEPLOY}/README.md`];
+  const texts = pages.map((page) => readFileSync(page, 'utf8'));
+  const run = texts.flatMap((text) => [...text.matchAll(/ exec .* -- (.*)/g)].map(([, command = '']) => command));
+  expect(run.length).toBeGreaterThan(1);
+  for (const command of run) expect(command.startsWith(program) || command.startsWith('sh -c'), command).toBe(true);
+  expect(texts[1]).toContain(`\`${program}\``);
+});
+
 test('the job that copies a ledger has the volume of the one, the role of the owner, and a command that there is', async () => {
   const [job] = documents(read('ledger-copy.yaml'));
   const { spec } = job.spec.template;
