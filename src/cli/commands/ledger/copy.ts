@@ -17,8 +17,8 @@ export const copyCommand = defineCommand({
 The ledger that was copied stays unchanged. Never use both afterwards: neither would know what was installed with the other.
 
 Examples:
-  portolan ledger copy portolan.db 'postgres://portolan@db.example.com/portolan?sslrootcert=ca.pem'
-  portolan ledger copy postgres://portolan@db.example.com/portolan portolan.db`,
+  portolan ledger copy portolan.db 'postgres://portolan_owner@db.example.com/portolan?sslrootcert=ca.pem'
+  portolan ledger copy postgres://portolan_owner@db.example.com/portolan portolan.db`,
   parameters: (command) =>
     command
       .argument('<from>', 'the ledger: a file or a postgres:// URL')
