@@ -150,6 +150,9 @@ test('from one controller to two and back, with the commands of the page', async
   for (const name of ['portolan_shared_state_age_seconds', 'portolan_database_silence_seconds'])
     expect(metrics).toMatch(new RegExp(`^${name} [0-9.]+$`, 'm'));
   expect(metrics).toMatch(/^portolan_lease_held\{unit="platform:default"\} [01]$/m);
+  // The owner may migrate and grant while they lead.
+  await succeeds(command('portolan ledger migrate'));
+  psql(command('psql --host db.example.com --username portolan_owner'));
   await succeeds(command('portolan ledger backup ledger-backup.db'));
   for (const [line, ...more] of [
     [command("portolan ledger copy 'postgres:")],

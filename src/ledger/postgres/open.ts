@@ -1,5 +1,6 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
 import { missing, newer, notDurable, older } from '../errors.ts';
+import { PortolanError } from '../../model/errors.ts';
 import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
 import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
@@ -28,6 +29,14 @@ export interface PostgresLedgerOptions {
 
 /** Time for a statement that creates or changes tables, or reads all of a ledger. */
 export const LONG_STATEMENT_MS = 600_000;
+
+/**
+ * Time that a step which other processes allow waits for a table, shorter than the time after which PostgreSQL looks for deadlocks: this
+ * process gives way, and not a replica. Then it pauses, and tries again until the longest time has passed.
+ */
+const EXPANDING_LOCK_MS = 500;
+const EXPANDING_PAUSE_MS = 1_000;
+const EXPANDING_MS_MAX = 120_000;
 
 /** Time for one renewal. */
 const ATTEMPT_MS_MAX = 5_000;
@@ -100,6 +109,32 @@ async function openForWriting(
   }
 }
 
+/**
+ * Creates the tables of a ledger, or migrates them to this version. Steps that the version before understands are made beside processes
+ * that hold leases.
+ * @throws PortolanError as `openPostgresLedger`; `ledger/locked` only for a step that excludes other processes.
+ */
+export async function migratePostgresLedger(
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<Pick<Standing, 'lineage' | 'epoch'> & { readonly location: string }> {
+  const { location, schema } = access.address;
+  const db = await databaseOf(access);
+  try {
+    await mustBeDurable(db, location);
+    await ensureTables(db, access, options);
+    await migrateBeside(db, access, options);
+    const standing = await readPostgresStanding(db, schema);
+    if (standing === undefined) throw missing(location);
+    mustBeKnown(location, standing, options);
+    return { location, lineage: standing.lineage, epoch: standing.epoch };
+  } catch (error) {
+    throw explainPostgres(error, location);
+  } finally {
+    await db.destroy();
+  }
+}
+
 /** Opens the connection for the leases of a process when the first of them is renewed. */
 export async function renewalsOf(
   access: PostgresAccess,
@@ -143,15 +178,39 @@ export async function migrateBeside(
   const found = (await readPostgresStanding(db, access.address.schema))?.schema ?? 0;
   const missingSteps = steps.filter(({ to }) => to > found);
   if (missingSteps.length === 0) return;
-  if (missingSteps.every(({ expands }) => expands === true)) await upgradeTables(db, access, options);
+  if (missingSteps.every(({ expands }) => expands === true)) await expandTables(db, access, options);
   else await (await openPostgresLedger(access, options)).close();
 }
 
-/** The holder of the lease migrates. */
+/** Waits for the locks of other processes for a short time only, because replicas wait behind a step that waits. */
+async function expandTables(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  options: PostgresLedgerOptions,
+): Promise<void> {
+  const { clock } = options;
+  const untilMs = clock.monotonic() + EXPANDING_MS_MAX;
+  for (;;) {
+    try {
+      await upgradeTables(db, access, options, EXPANDING_LOCK_MS);
+      return;
+    } catch (error) {
+      const isBusy = error instanceof PortolanError && error.code === 'ledger/busy';
+      if (!isBusy || clock.monotonic() >= untilMs) throw error;
+      await clock.sleep(EXPANDING_PAUSE_MS);
+    }
+  }
+}
+
+/**
+ * Migrates the tables of a ledger whose lease this process holds, or beside others.
+ * @param lockMs time that each statement waits for a table; by default, no limit.
+ */
 async function upgradeTables(
   db: Kysely<PostgresTables>,
   access: PostgresAccess,
   options: PostgresLedgerOptions,
+  lockMs = 0,
 ): Promise<Standing> {
   const { location, schema } = access.address;
   const { migrations: steps = migrations } = options;
@@ -159,7 +218,7 @@ async function upgradeTables(
   if (standing === undefined) throw missing(location);
   mustBeKnown(location, standing, options);
   if (standing.schema < newestSchema(steps))
-    await withDatabase(access, (longer) => migrateTables(longer, schema, steps));
+    await withDatabase(access, (longer) => migrateTables(longer, schema, steps, lockMs));
   return standing;
 }
 

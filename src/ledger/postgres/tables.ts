@@ -104,13 +104,18 @@ export async function createTablesIn(
   await transaction.insertInto('meta').values({ k: 'lineage', v: lineage }).execute();
 }
 
-/** Brings the tables to the newest schema in one transaction. */
+/**
+ * Brings the tables to the newest schema in one transaction.
+ * @param lockMs time that each statement waits for a table; 0: no limit.
+ */
 export async function migrateTables(
   db: Kysely<PostgresTables>,
   schema: string,
   steps: readonly Migration[],
+  lockMs: number,
 ): Promise<void> {
   await locking(db, schema, async (transaction) => {
+    await sql.raw(`set local lock_timeout = ${lockMs}`).execute(transaction);
     const found = (await readPostgresStanding(transaction, schema))?.schema ?? newestSchema(steps);
     await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
     for (const step of steps) if (step.to > found) await sql.raw(inPostgres(statementsOf(step))).execute(transaction);

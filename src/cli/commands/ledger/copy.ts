@@ -1,6 +1,8 @@
+import { isPostgres } from '../../../ledger/address.ts';
 import type { CopyReport } from '../../../ledger/copy.ts';
+import type { Ledger } from '../../../ledger/ledger.ts';
 import { safeLine } from '../../../model/text.ts';
-import { defineCommand } from '../../session/command.ts';
+import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { openLedger } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
@@ -52,16 +54,25 @@ export const migrateCommand = defineCommand({
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
   seeAlso: ['ledger verify', 'ledger copy'],
   examples: `
+In PostgreSQL, steps that the version before understands are made while its replicas lead. Any other step is refused with exit code 6
+until no process leads. Afterwards, run examples/postgres/grants.sql again: new tables have no privileges for the controllers.
+
 Examples:
   portolan ledger migrate --ledger postgres://portolan_owner@db.example.com/portolan`,
   parameters: (command) => ledgerOptions(command),
   async run(surroundings, options) {
     const named = ledgerPath(options);
-    const actor = actorOf('ledger migrate', surroundings);
-    const { ledger } = await openLedger({ ledger: named, actor, readOnly: false }, surroundings);
-    await ledger.close();
-    const { location, lineage, epoch } = ledger;
+    const { location, lineage, epoch } = isPostgres(named)
+      ? await (await import('./postgres.ts')).migrateDatabase(named, surroundings)
+      : await migrateFile(named, surroundings);
     const text = `${safeLine(location)} has the tables of this version\n`;
     writeResult(options, surroundings, { ledger: { location, lineage, epoch } }, text);
   },
 });
+
+async function migrateFile(path: string, surroundings: Surroundings): Promise<Ledger> {
+  const actor = actorOf('ledger migrate', surroundings);
+  const { ledger } = await openLedger({ ledger: path, actor, readOnly: false }, surroundings);
+  await ledger.close();
+  return ledger;
+}

@@ -5,6 +5,7 @@ import { exportLines } from '../../../ledger/export.ts';
 import { isPostgres } from '../../../ledger/address.ts';
 import { backupPlace, filePlace } from '../../../ledger/file-place.ts';
 import { withPostgresContents } from '../../../ledger/postgres/contents.ts';
+import { migratePostgresLedger } from '../../../ledger/postgres/open.ts';
 import { postgresPlace } from '../../../ledger/postgres/place.ts';
 import { restorePostgresLedger } from '../../../ledger/postgres/restore.ts';
 import { verifyPostgresLedger } from '../../../ledger/postgres/verify.ts';
@@ -43,6 +44,13 @@ export async function exportDatabase(
     for await (const line of lines) surroundings.terminal.out.write(`${line}\n`);
     return undefined;
   });
+}
+
+/** Creates or migrates the tables, beside replicas where every missing step allows that. */
+export async function migrateDatabase(url: string, surroundings: Surroundings) {
+  const { clock, random } = surroundings;
+  const actor = actorOf('ledger migrate', surroundings);
+  return migratePostgresLedger(postgresAccess(url, surroundings), { clock, random, actor });
 }
 
 export async function verifyDatabase(url: string, surroundings: Surroundings) {
