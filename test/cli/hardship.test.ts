@@ -85,8 +85,9 @@ async function callOf(words: readonly string[], folder: string): Promise<Call> {
   );
   const decision = options.has('--not-applied') ? ['--not-applied'] : [];
   // Commands that can do without a controller are tried without.
-  const server =
-    options.has('--server') && !options.has('--filename') && !options.has('--config') ? ['--server', NOWHERE] : [];
+  const hasOther = options.has('--filename') || options.has('--config') || options.has('--ledger');
+  const asksBoth = words.join() === 'replicas';
+  const server = options.has('--server') && (asksBoth || !hasOther) ? ['--server', NOWHERE] : [];
   const codes = /^Exit codes:\n((?: .*\n)+)/m.exec(out)?.[1] ?? '';
   return {
     words,
@@ -209,7 +210,7 @@ test.for(CASES.map(named))(
       if (what === 'a token file that is not there' && /^(?:monitor$|ledger,|orphans,)/.test(words.join())) continue;
       // Only --revert reads a checkout.
       if (/manifests|configuration|variables/.test(what) && words.join() === 'history') continue;
-      const wrong = { ...call, args: [...call.args, ...more] };
+      const wrong = { ...call, args: [...(flags.includes('--server') ? withoutLedger(call) : call.args), ...more] };
       const run = await runCall(wrong);
       // To say what is wrong is what validate is for.
       const said = words.join() === 'validate' ? run.out + run.err : run.err;
@@ -219,6 +220,12 @@ test.for(CASES.map(named))(
     }
   },
 );
+
+/** A command line that names a server must not name a ledger too. */
+function withoutLedger({ args }: Call): readonly string[] {
+  const at = args.indexOf('--ledger');
+  return at < 0 ? args : args.toSpliced(at, 2);
+}
 
 /** An output without choices. */
 async function isFree(words: readonly string[]): Promise<boolean> {

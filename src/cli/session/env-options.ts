@@ -55,21 +55,49 @@ export function describeEnvironment(commandName: string, options: readonly Optio
   }
 }
 
+/** Commands that send the manifests of `--filename` to the server. */
+const FILES_TO_SERVER: ReadonlySet<string> = new Set(['plan']);
+/** Commands that read the ledger if the server does not answer. */
+const LEDGER_AFTER_SERVER: ReadonlySet<string> = new Set(['replicas']);
+
+/**
+ * Returns the options whose variables count as unset, because the command line names another place: `--ledger` or `--filename` instead of
+ * PORTOLAN_SERVER, and `--server` instead of PORTOLAN_LEDGER.
+ * @throws PortolanError `cli/flag-of-the-server` if the command line names both a server and a ledger.
+ */
+function overruledBy(commandName: string, command: CommandUnknownOpts): ReadonlySet<string> {
+  const isGiven = (key: string): boolean => command.getOptionValueSource(key) === 'cli';
+  const asksServer = command.options.some((option) => option.attributeName() === 'server');
+  if (!asksServer) return new Set();
+  const [server, ledger, files] = [isGiven('server'), isGiven('ledger'), isGiven('filename')];
+  if (LEDGER_AFTER_SERVER.has(commandName)) return new Set(ledger && !server ? ['server'] : []);
+  if (server && ledger)
+    throw invalidInput(
+      'cli/flag-of-the-server',
+      '--ledger cannot be used with --server: the controller has its own ledger. Nothing was done.',
+      'Omit --server to use the ledger itself, or --ledger to ask the controller.',
+    );
+  if (server) return new Set(['ledger']);
+  return new Set(ledger || (files && !FILES_TO_SERVER.has(commandName)) ? ['server'] : []);
+}
+
 /**
  * Sets each option that the command line does not give from its variable. An empty variable counts as unset; a flag takes
  * true or false; an option that may be repeated takes a comma-separated list.
- * @throws PortolanError `invalid` for a value that the flag would refuse too.
+ * @throws PortolanError `invalid` for a value that the flag would refuse too, and for a server and a ledger on one command line.
  */
 export function applyEnvironment(
   commandName: string,
   command: CommandUnknownOpts,
   env: Readonly<Record<string, string | undefined>>,
 ): void {
+  const overruled = overruledBy(commandName, command);
   for (const option of command.options) {
     const variable = variableOf(commandName, option);
     const text = variable === undefined ? undefined : env[variable];
     if (variable === undefined || text === undefined || text === '') continue;
     const key = option.attributeName();
+    if (overruled.has(key)) continue;
     const setBy = command.getOptionValueSource(key);
     if (setBy !== undefined && setBy !== 'default') continue;
     command.setOptionValueWithSource(key, parseVariable(option, variable, text), 'env');

@@ -41,9 +41,9 @@ export function recordOptions<Args extends unknown[], Own extends OptionValues>(
   );
 }
 
-/** Returns whether a controller carries out a command. A named ledger file takes precedence over PORTOLAN_SERVER. */
-export function isOnServer({ server, ledger }: ServerFlags & LedgerOptions): boolean {
-  return server !== undefined && ledger === undefined;
+/** Returns whether a controller carries out a command. An explicit `--ledger` has overruled PORTOLAN_SERVER before (`env-options.ts`). */
+export function isOnServer({ server }: ServerFlags): boolean {
+  return server !== undefined;
 }
 
 /** Returns whether an intent belongs to a source. Only the uid of its object says so: `<source>:<scope>:…`. */
