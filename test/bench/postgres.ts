@@ -44,7 +44,7 @@ async function commitFigures(
     const access = (schema: string) => ({
       address: parseAddress(server.url(schema)),
       password: () => undefined,
-      certificates: { root: undefined, client: undefined, key: undefined },
+      certificates: () => ({ root: undefined, client: undefined, key: undefined }),
     });
     await (await openPostgresLedger(access('bare'), options)).close();
     const ours = await open(access('ours'));

@@ -53,6 +53,6 @@ export function trusting(url: string): PostgresAccess {
   return {
     address: parseAddress(url),
     password: () => undefined,
-    certificates: { root: undefined, client: undefined, key: undefined },
+    certificates: () => ({ root: undefined, client: undefined, key: undefined }),
   };
 }

@@ -1,8 +1,10 @@
 import { parseAddress, type PostgresAddress } from '../../ledger/postgres/address.ts';
+import { UnusableFile } from '../../ledger/postgres/faults.ts';
 import { openPostgresLedger, type PostgresLedgerOptions } from '../../ledger/postgres/open.ts';
 import { passwordIn } from '../../ledger/postgres/password-file.ts';
-import type { PostgresAccess } from '../../ledger/postgres/pool.ts';
+import { type Certificates, faultOfCertificates, type PostgresAccess } from '../../ledger/postgres/pool.ts';
 import type { SqlLedger } from '../../ledger/sql-ledger.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
 import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
@@ -18,24 +20,53 @@ export async function openPostgres(
   return openPostgresLedger(postgresAccess(url, surroundings), { clock, random, ...options });
 }
 
-/** Returns what a connection takes. @throws PortolanError `invalid` for a wrong URL, or a file that cannot be read. */
-export function postgresAccess(url: string, surroundings: Surroundings): PostgresAccess {
+/**
+ * Returns what a connection takes. Files are read now, so that a mistake is reported at once, and for each connection.
+ * @throws PortolanError `invalid` for a wrong URL, or a file that cannot be used.
+ */
+export function postgresAccess(
+  url: string,
+  surroundings: Pick<Surroundings, 'env' | 'clock' | 'redaction'>,
+): PostgresAccess {
   const address = parseAddress(url);
-  const certificate = (path: string | undefined, what: string): string | undefined =>
-    path === undefined ? undefined : new TextDecoder().decode(readNamedFile(path, what));
+  readCertificates(address);
   return {
     address,
     password: passwordOf(address, surroundings),
-    certificates: {
-      root: certificate(address.rootCertificate, 'the CA of the database'),
-      client: certificate(address.clientCertificate, 'the client certificate for the database'),
-      key: certificate(address.clientKey, 'the key of the client certificate'),
+    certificates: () => {
+      try {
+        return readCertificates(address);
+      } catch (error) {
+        if (!(error instanceof PortolanError)) throw error;
+        throw new UnusableFile(error.message.replace(/\. Nothing was done\.$/, ''), { cause: error });
+      }
     },
   };
 }
 
+function readCertificates({ rootCertificate, clientCertificate, clientKey }: PostgresAddress): Certificates {
+  const text = (path: string | undefined, what: string): string | undefined =>
+    path === undefined ? undefined : new TextDecoder().decode(readNamedFile(path, what));
+  const certificates = {
+    root: text(rootCertificate, 'the CA of the database'),
+    client: text(clientCertificate, 'the client certificate for the database'),
+    key: text(clientKey, 'the key of the client certificate'),
+  };
+  const fault = faultOfCertificates(certificates);
+  if (fault === undefined) return certificates;
+  const files = [rootCertificate, clientCertificate, clientKey].filter((path) => path !== undefined).join(', ');
+  throw invalidInput(
+    'ledger/refused',
+    `The certificates for the database cannot be used (${fault}): ${files}. Nothing was done.`,
+    'Correct the files: a CA, a client certificate and the key of that certificate, in PEM form.',
+  );
+}
+
 /** Finds the password as libpq does, after the file that the URL names. */
-function passwordOf(address: PostgresAddress, surroundings: Surroundings): () => Secret | undefined {
+function passwordOf(
+  address: PostgresAddress,
+  surroundings: Pick<Surroundings, 'env' | 'clock' | 'redaction'>,
+): () => Secret | undefined {
   const { env } = surroundings;
   const where = `The ledger ${address.location}`;
   if (address.passwordFile !== undefined) return openSecret({ file: address.passwordFile }, where, surroundings);

@@ -6,6 +6,11 @@ export class CommitUnanswered extends Error {
   override readonly name = 'CommitUnanswered';
 }
 
+/** A file that a connection takes cannot be used. It may be in the middle of a rotation, so the next attempt reads it again. */
+export class UnusableFile extends Error {
+  override readonly name = 'UnusableFile';
+}
+
 interface ServerError extends Error {
   /** SQLSTATE: five characters. */
   readonly code: string;
@@ -55,6 +60,7 @@ const ENDED =
 
 function isConnectionError(error: unknown): boolean {
   if (error instanceof CommitUnanswered) return false;
+  if (error instanceof UnusableFile) return true;
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return NETWORK.test(code) || CERTIFICATE.test(code) || ENDED.test(error.message) || error instanceof AggregateError;
@@ -87,7 +93,8 @@ export function explainPostgres(error: unknown, location: string): unknown {
 
 /** Explains an error that stays until a person changes the configuration or the database. */
 function setupError(error: unknown, location: string): PortolanError | undefined {
-  if (!(error instanceof Error)) return undefined;
+  // The path of a file may contain any word.
+  if (!(error instanceof Error) || error instanceof PortolanError || error instanceof UnusableFile) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message))
     return refused(

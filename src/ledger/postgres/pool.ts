@@ -1,4 +1,4 @@
-import type { ConnectionOptions } from 'node:tls';
+import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { Client, PoolClient, PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
@@ -10,9 +10,15 @@ export interface PostgresAccess {
   readonly address: PostgresAddress;
   /** Called for each connection, so that a rotated password is used. */
   readonly password: () => Secret | undefined;
-  /** Certificates, as text, of the paths in the address. */
-  readonly certificates: Readonly<Record<'root' | 'client' | 'key', string | undefined>>;
+  /**
+   * Called for each connection, so that rotated certificates are used.
+   * @throws UnusableFile while a file cannot be used.
+   */
+  readonly certificates: () => Certificates;
 }
+
+/** Certificates, as text, of the paths in the address. */
+export type Certificates = Readonly<Record<'root' | 'client' | 'key', string | undefined>>;
 
 /**
  * Connections of one process for queries. One more is for its leases, so that no queue delays a renewal, and a process that shares the
@@ -42,7 +48,7 @@ export interface PoolLimits {
 export async function openPool(access: PostgresAccess, limits: PoolLimits = {}): Promise<PostgresPool> {
   // Loaded here: no other ledger needs it.
   const { default: pg } = await import('pg');
-  const pool = new pg.Pool(configurationOf(access, limits));
+  const pool = new pg.Pool(configurationOf(access, limits, undefined));
   // A connection without work was lost, and the pool has removed it.
   pool.on('error', () => {});
   const begin = beginning(limits.idleMsMax);
@@ -52,6 +58,8 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
     connect: async () => {
       await slots.take();
       try {
+        // Without an idle connection, the pool makes one.
+        if (pool.idleCount === 0) pool.options.ssl = tlsOf(access) ?? false;
         return guarded(await pool.connect(), begin, () => slots.give());
       } catch (error) {
         slots.give();
@@ -65,16 +73,16 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
 /** Returns a connection of its own, which is not open yet. */
 export async function clientOf(access: PostgresAccess): Promise<Client> {
   const { default: pg } = await import('pg');
-  return new pg.Client(configurationOf(access, {}));
+  return new pg.Client(configurationOf(access, {}, tlsOf(access)));
 }
 
 /** Every parameter is given, so that no variable of `pg` in the environment decides about one. */
 function configurationOf(
   access: PostgresAccess,
   { statementMsMax, connections, connectMsMax }: PoolLimits,
+  tls: ConnectionOptions | undefined,
 ): PoolConfig {
   const { address, password } = access;
-  const tls = tlsOf(access);
   return {
     host: address.host,
     port: address.port,
@@ -99,7 +107,7 @@ const asText = (text: string): string => text;
 
 function tlsOf({ address, certificates }: PostgresAccess): ConnectionOptions | undefined {
   if (address.tls === 'disable') return undefined;
-  const { root, client, key } = certificates;
+  const { root, client, key } = certificates();
   return {
     rejectUnauthorized: true,
     ...(root === undefined ? {} : { ca: root }),
@@ -107,6 +115,16 @@ function tlsOf({ address, certificates }: PostgresAccess): ConnectionOptions | u
     ...(key === undefined ? {} : { key }),
     ...(address.tls === 'verify-ca' ? { checkServerIdentity: () => undefined } : {}),
   };
+}
+
+/** @returns why a connection cannot use the certificates, such as a key of another certificate; undefined: it can. */
+export function faultOfCertificates({ root, client, key }: Certificates): string | undefined {
+  try {
+    createSecureContext({ ca: root, cert: client, key });
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
 }
 
 /**

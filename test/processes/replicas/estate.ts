@@ -27,7 +27,7 @@ const example = (name: string): string =>
 
 /** Access to a database that trusts everybody. */
 export function accessTo(url: string): PostgresAccess {
-  const certificates = { root: undefined, client: undefined, key: undefined };
+  const certificates = () => ({ root: undefined, client: undefined, key: undefined });
   return { address: parseAddress(url), password: () => undefined, certificates };
 }
 
