@@ -113,14 +113,31 @@ test('the role of a controller shares a ledger with other replicas, and needs ea
   const names = granted.map(({ table_name: table, privilege_type: privilege }) => `${privilege} ON portolan.${table}`);
   expect(names.length).toBeGreaterThan(20);
   const needless: string[] = [];
+  const unsaid: string[] = [];
   for (const [at, name] of names.entries()) {
     await server.query(`REVOKE ${name} FROM portolan`);
+    // The start finds what is missing, before any write.
+    const start = await errorOf(openSharedLedger(as('portolan'), { ...real, replica: 'one' }));
+    if (!start.message.includes(`the role portolan lacks ${name}.`) || !start.remedy.includes('grants.sql'))
+      unsaid.push(`${name}: ${start.message}`);
     const code = await codeOf(replicate(at + 1));
     if (code !== 'ledger/refused') needless.push(`${name} (${code})`);
     await server.query(`GRANT ${name} TO portolan; UPDATE portolan.lease SET expires_ms = 0`);
   }
-  expect(needless).toEqual([]);
+  expect([needless, unsaid]).toEqual([[], []]);
   await replicate(names.length + 1);
+});
+
+test('a replica starts with all that the grants contain, and names everything that is missing at once', async () => {
+  await server.query(
+    'REVOKE ALL ON ALL TABLES IN SCHEMA portolan FROM portolan; GRANT SELECT ON portolan.meta TO portolan',
+  );
+  const refused = await errorOf(openSharedLedger(as('portolan'), { ...real, replica: 'one' }));
+  expect([refused.code, refused.disposition]).toEqual(['ledger/refused', 'invalid']);
+  expect(refused.message.match(/ ON portolan\./g)).toHaveLength(37);
+  await server.query(example('grants.sql'));
+  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
+  await shared.close();
 });
 
 test('the roles of a ledger see nothing else in its database', async () => {

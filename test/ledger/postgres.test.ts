@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest';
 import { migrations, newestSchema } from '../../src/ledger/migrations.ts';
-import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import {
+  migratePostgresLedger,
+  openPostgresLedger,
+  type PostgresLedgerOptions,
+} from '../../src/ledger/postgres/open.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { postgresUrl } from '../support/postgres.ts';
 import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
@@ -158,6 +163,32 @@ test('a database that loses confirmed commits is refused', async () => {
   const error = await errorOf(openPostgresLedger(trusting(url), real));
   expect([error.code, error.disposition]).toEqual(['ledger/not-durable', 'invalid']);
   expect(error.remedy).toContain('synchronous_commit');
+});
+
+test('a database that accepts no writes is refused as a standby until it does', async () => {
+  const schema = freshSchema();
+  await (await opened(schema)).close();
+  await querySharedServer(
+    'DROP ROLE IF EXISTS reading; CREATE ROLE reading LOGIN SUPERUSER; ALTER ROLE reading SET default_transaction_read_only = on',
+  );
+  const access = trusting(postgresUrl(await sharedPort(), schema, 'reading'));
+  for (const open of [
+    () => openSharedLedger(access, { ...real, replica: 'one' }),
+    () => openPostgresLedger(access, real),
+    () => migratePostgresLedger(access, real),
+  ]) {
+    const error = await errorOf(open());
+    expect([error.code, error.disposition]).toEqual(['ledger/refused', 'retry']);
+    expect([error.message, error.remedy]).toEqual([
+      expect.stringContaining('the database is read-only, as a standby is'),
+      expect.stringMatching(/primary server.*default_transaction_read_only/),
+    ]);
+  }
+  await (await openPostgresLedger(access, { ...real, readOnly: true })).close();
+  await querySharedServer('ALTER ROLE reading RESET default_transaction_read_only');
+  const shared = await openSharedLedger(access, { ...real, replica: 'one' });
+  expect(await shared.lead('platform:east')).toBeDefined();
+  await shared.close();
 });
 
 test('a database that went back in time is noticed by the process that holds the ledger', async () => {

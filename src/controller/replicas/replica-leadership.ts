@@ -74,6 +74,8 @@ export class ReplicaLeadership implements Leadership {
   /** When the next heartbeat is due, and how many failed since the last one that did not. */
   #beatDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #missed = 0;
+  /** The error of the database that was logged last; undefined: it has answered since. */
+  #refusal: string | undefined;
   #group = { key: '', sinceMs: Number.NEGATIVE_INFINITY };
   #units: readonly LeaseUnit[] = [];
   #isDraining = false;
@@ -152,11 +154,19 @@ export class ReplicaLeadership implements Leadership {
       } catch (error) {
         if (!(error instanceof PortolanError) || error.code === 'ledger/newer') throw error;
         observer.databaseAsked(false);
+        this.#logRefusal(error);
         waitMs = Math.max(0, Math.min(POLL_MS, leaseMs / BEATS, this.#beatDueMs - clock.monotonic()));
       }
       await clock.sleep(Math.min(SPACING_MS, leaseMs / 100));
       await this.#wait(waitMs);
     }
+  }
+
+  /** Logs once why the database does not accept the heartbeats of this process. Without them, it takes no unit. */
+  #logRefusal({ message, code, remedy }: PortolanError): void {
+    if (this.#refusal === code) return;
+    this.#refusal = code;
+    this.#options.log.warn(`takes no platform until the database accepts its heartbeats: ${message}`, { code, remedy });
   }
 
   /** Waits until the time has passed, or `wake` is called. */
@@ -180,6 +190,7 @@ export class ReplicaLeadership implements Leadership {
     if (this.#missed > 0 || clock.monotonic() >= this.#beatDueMs) await this.#beat();
     const rows = await shared.leaders();
     observer.databaseAsked(true);
+    this.#refusal = undefined;
     this.#noteGroup();
     if (!this.#isDraining && !this.#over.signal.aborted) this.#decide(rows);
     this.#leaders = { rows, atMs: clock.monotonic() };

@@ -119,14 +119,7 @@ function setupError(error: unknown, location: string): PortolanError | undefined
       'Grant the role what examples/postgres/grants.sql lists. To create or migrate the tables, run `portolan ledger migrate` as their owner.',
       error,
     );
-  if (code === '25006')
-    return refused(
-      location,
-      'the database is read-only, as a standby is',
-      'Name the primary server in the URL of --ledger.',
-      error,
-      'retry',
-    );
+  if (code === '25006') return readOnlyDatabase(location, error);
   if (code === '22021')
     return refused(
       location,
@@ -136,6 +129,27 @@ function setupError(error: unknown, location: string): PortolanError | undefined
       'retry',
     );
   return undefined;
+}
+
+/** Returns the error for a database that accepts no writes. It may become the primary server, so the operation can be retried. */
+export function readOnlyDatabase(location: string, cause?: unknown): PortolanError {
+  return refused(
+    location,
+    'the database is read-only, as a standby is',
+    'Name the primary server in the URL of --ledger. If this is the primary, set default_transaction_read_only to off for the database and the role.',
+    cause,
+    'retry',
+  );
+}
+
+/** Returns the error for a role that lacks privileges. @param missing such as `INSERT ON portolan.history`. */
+export function missingPrivileges(location: string, role: string, missing: readonly string[]): PortolanError {
+  return refused(
+    location,
+    `the role ${role} lacks ${missing.join(', ')}`,
+    'Run examples/postgres/grants.sql as the owner of the tables. It is required after each `portolan ledger migrate` that adds a table.',
+    undefined,
+  );
 }
 
 function refused(

@@ -4,7 +4,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
 import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
-import { explainPostgres, postgresFault } from './faults.ts';
+import { explainPostgres, postgresFault, readOnlyDatabase } from './faults.ts';
 import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
 import { type RenewalParts, Renewals } from './renewals.ts';
 import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
@@ -89,7 +89,7 @@ async function openForWriting(
 ): Promise<SqlLedger> {
   const { location } = access.address;
   const { clock, random, actor, leaseMs = LEASE_MS } = options;
-  await mustBeDurable(db, location);
+  await mustBeWritable(db, location);
   await ensureTables(db, access, options);
   const holder = random.hex(16);
   const renewals = await renewalsOf(access, { clock, random, holder, leaseMs });
@@ -121,7 +121,7 @@ export async function migratePostgresLedger(
   const { location, schema } = access.address;
   const db = await databaseOf(access);
   try {
-    await mustBeDurable(db, location);
+    await mustBeWritable(db, location);
     await ensureTables(db, access, options);
     await migrateBeside(db, access, options);
     const standing = await readPostgresStanding(db, schema);
@@ -242,11 +242,16 @@ function mustBeKnown(location: string, { schema }: Standing, options: Pick<Postg
   if (schema > known) throw newer(location, schema, known);
 }
 
-/** @throws PortolanError `ledger/not-durable` if the database confirms commits that a power cut can undo. */
-export async function mustBeDurable(db: Kysely<PostgresTables>, location: string): Promise<void> {
-  const { rows } = await sql<{ commit: string; encoding: string }>`
-    select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding`.execute(db);
+/**
+ * @throws PortolanError `ledger/not-durable` if the database confirms commits that a power cut can undo, `ledger/refused` if it accepts no
+ * writes, as a standby.
+ */
+export async function mustBeWritable(db: Kysely<PostgresTables>, location: string): Promise<void> {
+  const { rows } = await sql<{ commit: string; encoding: string; standby: string }>`
+    select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding,
+      current_setting('transaction_read_only') as standby`.execute(db);
   if (rows[0]?.commit === 'off') throw notDurable(location, 'synchronous_commit', 'off', 'on');
+  if (rows[0]?.standby === 'on') throw readOnlyDatabase(location);
   if (rows[0]?.encoding !== 'UTF8') throw notDurable(location, 'server_encoding', rows[0]?.encoding ?? '', 'UTF8');
 }
 

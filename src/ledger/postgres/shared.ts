@@ -23,12 +23,13 @@ import {
   idleWithin,
   ledgerOf,
   migrateBeside,
-  mustBeDurable,
+  mustBeWritable,
   ensureTables,
   type PostgresLedgerOptions,
   renewalsOf,
 } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
+import { mustHavePrivileges } from './privileges.ts';
 import type { Renewals } from './renewals.ts';
 import { changedFacts, SharedData } from './shared-data.ts';
 import { sharedCommands } from './shared-commands.ts';
@@ -51,7 +52,8 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
   const { clock, random, leaseMs = LEASE_MS } = options;
   const db = await databaseOf(access, { idleMsMax: idleWithin(leaseMs) });
   try {
-    await mustBeDurable(db, location);
+    await mustBeWritable(db, location);
+    await mustHavePrivileges(db, access);
     await ensureTables(db, access, options);
     await migrateBeside(db, access, options);
     const standing = await readPostgresStanding(db, schema);

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
+import { readOnlyDatabase } from '../../../src/ledger/postgres/faults.ts';
 import { inputOutput, replaced } from '../../../src/ledger/errors.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { Group } from './group.ts';
@@ -27,6 +28,21 @@ test('one replica leads everything at once', async () => {
   const { gained } = group.add('a');
   expect(await group.until(() => group.isWhole, 'it leads everything')).toBeLessThan(2_000);
   expect(new Set(gained.map(({ from }) => from))).toEqual(new Set(['free']));
+});
+
+test('a replica whose heartbeats are refused says why once, with the remedy, and leads once they are accepted', async () => {
+  const group = groupOf(1);
+  const replica = group.add('a');
+  replica.faultOf = (operation) => (operation === 'beat' ? readOnlyDatabase('postgres://x') : undefined);
+  const refusals = (): readonly string[] => replica.lines.filter((line) => line.includes('read-only'));
+  await group.pass(LEASE_MS * 4);
+  expect(refusals()).toEqual([expect.stringMatching(/heartbeats.*code=ledger\/refused.*Name the primary server/)]);
+  expect(replica.led(group.units)).toEqual([]);
+  replica.faultOf = () => undefined;
+  await group.until(() => group.isWhole, 'it leads everything');
+  replica.faultOf = (operation) => (operation === 'beat' ? readOnlyDatabase('postgres://x') : undefined);
+  await group.pass(LEASE_MS * 4);
+  expect(refusals()).toHaveLength(2);
 });
 
 test('three replicas divide thirty platforms, and none leads more than thirteen', async () => {
