@@ -291,9 +291,9 @@ export interface ControllerObserver {
   led(lease: LeaseFacts): void;
   /** Called when this process does not lead the unit any more. */
   yielded(unit: LeaseUnit, because: LeaseEnd): void;
-  /** Called for each write that the database refused, because this process does not lead the unit any more. */
+  /** Called for each transaction that the ledger refused, because this process does not lead the unit any more, or the database lost some. */
   fenced(unit: LeaseUnit): void;
-  /** Called after each attempt to renew the leases. */
+  /** Called after each attempt to send the heartbeat and to read the leaders. */
   databaseAsked(isAnswered: boolean): void;
   /** Called when this process has read all that the other controllers had shared. */
   caughtUp(): void;

@@ -54,12 +54,12 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
   );
   const fenced = counter(
     'portolan_fenced_writes_total',
-    'Writes that the database refused, because this controller did not lead the unit any more.',
+    'Transactions that the ledger refused, because this controller did not hold the lease of the unit any more, or because the database had lost transactions. No request to the platform is counted.',
     [],
   );
   const failed = counter(
     'portolan_database_failures_total',
-    'Attempts to renew the leases that the database did not answer.',
+    'Attempts of this controller to send its heartbeat and to read the leaders that failed, because the database did not answer or refused them. Renewals of leases are not counted.',
     [],
   );
   const observer: LeaseObserver = {
@@ -116,7 +116,7 @@ function registerLeases(registry: Registry, standing: Standing, clock: Clock): v
   registerGauge(
     registry,
     'portolan_database_silence_seconds',
-    'Time since the database last answered this controller. It grows up to a third of the lease between two renewals.',
+    'Time since this controller last read the leaders from the database, which it does at least every half second. It keeps growing while the database does not answer, or refuses heartbeats.',
     [],
     () => (standing.answeredMs === undefined ? [] : [[{}, sinceSeconds(standing.answeredMs)]]),
   );
