@@ -12,14 +12,8 @@ const LEDGER_MS = 2_000;
 
 export type Health = ReturnType<typeof watchHealth>;
 
-interface HealthParts {
-  readonly signal: AbortSignal;
-  /** The length of leases, if replicas share the ledger. */
-  readonly leaseMs?: number | undefined;
-}
-
 /** Measures how late timers of this process are, until `signal` is aborted. */
-export function watchHealth(api: ControllerApi, clock: Clock, { signal, leaseMs = 0 }: HealthParts) {
+export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSignal) {
   let beatAtMs = clock.monotonic();
   let lastLagMs = 0;
   const lags: number[] = [];
@@ -57,9 +51,8 @@ export function watchHealth(api: ControllerApi, clock: Clock, { signal, leaseMs 
       const obstacles: string[] = [];
       if (phase === 'draining') obstacles.push('draining');
       if (phase === 'starting') obstacles.push('the source was not read yet');
-      // A replica serves the last state for as long as another one cannot have changed it.
-      if (database === undefined ? !(await ledgerIsOk()) : database.ageMs > leaseMs)
-        obstacles.push('the ledger does not answer');
+      // A replica has loaded its state from the database. Without the database, it serves that state with its age.
+      if (database === undefined && !(await ledgerIsOk())) obstacles.push('the ledger does not answer');
       return obstacles;
     },
   };

@@ -147,7 +147,7 @@ function openServices(options: ServerOptions, { limits, pace, signal, isTls, ent
     api,
     clock,
     limits,
-    health: watchHealth(api, clock, { signal, leaseMs: replicas?.leaseMs }),
+    health: watchHealth(api, clock, signal),
     streams: createStreams({ clock, limits, pace, redact }, settings.maxStreams),
     webhooks: createWebhooks(settings.webhooks, { clock, limits, openSecret, signal, poke }),
     metrics: createScrapes({ render: metrics, clock, pace, redact, reuseMs: limits.metricsReuseMs, signal }),

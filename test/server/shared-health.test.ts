@@ -3,11 +3,11 @@ import { SharedWorld } from '../controller/replicas/shared-world.ts';
 import { controllerStatus, HandMadeController } from './controller.ts';
 import { serve } from './serving.ts';
 
-test('a replica is ready until it has been without the database for longer than a lease, and alive all the time', async () => {
+test('a replica that has started stays ready and alive without the database, and one whose source was not read is not ready', async () => {
   const api = new HandMadeController();
   const { ask } = await serve({ api, replicas: { shared: new SharedWorld().open('one'), leaseMs: 15_000 } });
-  const readyAfter = async (ageMs: number) => {
-    api.state = controllerStatus({ database: { isReachable: ageMs < 5_000, asOfMs: 1, ageMs } });
+  const readyAfter = async (ageMs: number, phase: 'starting' | 'running' | 'draining' = 'running') => {
+    api.state = controllerStatus({ phase, database: { isReachable: ageMs < 5_000, asOfMs: 1, ageMs } });
     const { status, body } = await ask('/readyz', { role: null });
     expect((await ask('/healthz', { role: null })).status).toBe(200);
     return { status, reasons: (body as { reasons: readonly string[] }).reasons };
@@ -16,7 +16,9 @@ test('a replica is ready until it has been without the database for longer than 
   api.ledgerFails = true;
   expect(await readyAfter(0)).toEqual({ status: 200, reasons: [] });
   expect(await readyAfter(15_000)).toEqual({ status: 200, reasons: [] });
-  expect(await readyAfter(15_001)).toEqual({ status: 503, reasons: ['the ledger does not answer'] });
-  expect((await ask('/api/v1/status')).body).toMatchObject({ database: { isReachable: false, ageMs: 15_001 } });
-  expect(await readyAfter(0)).toEqual({ status: 200, reasons: [] });
+  // Reads show the last state with its age.
+  expect(await readyAfter(3_600_000)).toEqual({ status: 200, reasons: [] });
+  expect((await ask('/api/v1/status')).body).toMatchObject({ database: { isReachable: false, ageMs: 3_600_000 } });
+  expect(await readyAfter(15_001, 'starting')).toEqual({ status: 503, reasons: ['the source was not read yet'] });
+  expect(await readyAfter(15_001, 'draining')).toEqual({ status: 503, reasons: ['draining'] });
 });

@@ -28,7 +28,7 @@ export const processRoutes = routesOf({
   'GET /readyz': {
     operationId: 'getReadiness',
     summary:
-      'Reports whether the controller is ready: the source was read, the ledger answers, and it is not draining.',
+      'Reports whether the controller is ready: the source was read, the ledger answers, and it is not draining. A replica that has started stays ready while its database is away, and serves its last state.',
     access: 'anyone',
     answers: {
       200: { description: 'The controller is ready.', schema: ref('Readiness') },
