@@ -1,7 +1,7 @@
 import type { ScopeKey } from '../model/ids.ts';
 import type { Json } from '../model/json.ts';
 import type { HistoryRow, Intent, IntentState, OwnedObject, Snapshot } from '../model/owned.ts';
-import type { EpochMs } from '../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import { readOnly } from './errors.ts';
 
 /**
@@ -16,6 +16,8 @@ export interface Ledger {
   readonly lineage: string;
   /** Raised each time the ledger is opened for writing; stamped on every intent. */
   readonly epoch: number;
+  /** Returns until when a request may leave: another process may write later. Absent: none can take this ledger over. */
+  readonly sendUntilMs?: (() => MonotonicMs) | undefined;
 
   /** Ordered by uid. */
   objects(filter: ObjectFilter): Promise<readonly OwnedObject[]>;

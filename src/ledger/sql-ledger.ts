@@ -56,6 +56,7 @@ import {
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
+import type { MonotonicMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 
@@ -68,6 +69,8 @@ export interface SqlLedgerParts {
   readonly lineage: string;
   readonly epoch: number;
   readonly writable: boolean;
+  /** As `Ledger.sendUntilMs`. */
+  readonly sendUntilMs?: (() => MonotonicMs) | undefined;
   readonly clock: Clock;
   readonly faultOf: (error: unknown) => DatabaseFault;
   /** Returns the error to throw for one that the database threw. */
@@ -93,6 +96,7 @@ export class SqlLedger implements Ledger {
   readonly location: string;
   readonly lineage: string;
   readonly epoch: number;
+  readonly sendUntilMs: (() => MonotonicMs) | undefined;
   readonly #parts: SqlLedgerParts;
   readonly #queries: ReturnType<typeof commitQueries>;
   #open = true;
@@ -103,6 +107,7 @@ export class SqlLedger implements Ledger {
     this.location = parts.location;
     this.lineage = parts.lineage;
     this.epoch = parts.epoch;
+    this.sendUntilMs = parts.sendUntilMs;
   }
 
   async objects(filter: ObjectFilter): Promise<readonly OwnedObject[]> {

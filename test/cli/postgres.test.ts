@@ -1,7 +1,9 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
+import { SqlLedger } from '../../src/ledger/sql-ledger.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { selfSigned } from '../platform/self-signed.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
@@ -85,6 +87,33 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   expect(out.split('\n').filter((line) => line.includes('"type":"object"'))).toEqual(
     moved.split('\n').filter((line) => line.includes('"type":"object"')),
   );
+});
+
+test('a command whose machine is suspended after an intent sends nothing: another process may have the ledger', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const url = await sharedUrl();
+  let suspendedMs = 0;
+  const clock = renewing(scene);
+  const sinceBoot: Clock['sinceBoot'] = () => {
+    const { uptimeMs, ...rest } = clock.sinceBoot();
+    return { ...rest, uptimeMs: uptimeMs + suspendedMs };
+  };
+  const commit = SqlLedger.prototype.commit;
+  const suspending = vi.spyOn(SqlLedger.prototype, 'commit').mockImplementation(async function (this: Ledger, change) {
+    await commit.call(this as SqlLedger, change);
+    if (change.operations.some(({ op }) => op === 'open-intent')) suspendedMs += 60_000;
+  });
+  onTestFinished(() => suspending.mockRestore());
+  const apply = () => scene.run('apply', ['--ledger', url], { clock: { ...clock, sinceBoot } });
+  const applied = await apply();
+  expect(suspendedMs).toBeGreaterThan(0);
+  expect(scene.traffic().writes).toEqual([]);
+  expect(applied.code, applied.out + applied.err).not.toBe(0);
+  expect(applied.out).toContain('the next run continues with');
+
+  suspending.mockRestore();
+  expect((await apply()).code).toBe(0);
+  expect(scene.traffic().writes).not.toEqual([]);
 });
 
 test('a backup of PostgreSQL is restored there or into a file, and installs wait', async () => {

@@ -225,6 +225,7 @@ function openedSession(opened: Opened): Session {
       actor,
       source,
       snapshot,
+      sendUntilMs: ledger.sendUntilMs,
       origin: originOf(opened, application.id),
       ...hooks,
     }),

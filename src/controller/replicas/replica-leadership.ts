@@ -1,4 +1,5 @@
 import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
+import { sendMarginMs } from '../../ledger/lease-validity.ts';
 import { retryWithin } from '../../ledger/retry-within.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
@@ -38,9 +39,6 @@ const BEATS = 3;
 const POLL_MS = 500;
 /** Shortest interval of two steps: many signals at once cause one step. */
 const SPACING_MS = 50;
-/** Part of a lease that the way of a request's first byte may take, and as much as a margin. */
-const SEND_PART = 8;
-const SEND_MS_MAX = 2_000;
 /** A released lease ended at the beginning of time. */
 const RELEASED_MS = 24 * 3600 * 1000;
 /** Units that are taken at once: each needs connections to the database. */
@@ -91,7 +89,7 @@ export class ReplicaLeadership implements Leadership {
   constructor(options: ReplicaLeadershipOptions) {
     const { leaseMs } = options;
     this.#options = options;
-    this.sendMarginMs = Math.min(SEND_MS_MAX, leaseMs / SEND_PART) + leaseMs / SEND_PART;
+    this.sendMarginMs = sendMarginMs(leaseMs);
     const failed = Promise.withResolvers<PortolanError>();
     this.failed = failed.promise;
     this.#fail = (error) => (error instanceof PortolanError ? failed.resolve(error) : failed.reject(error));

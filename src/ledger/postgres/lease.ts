@@ -3,7 +3,7 @@ import { fenced, type Holder, locked, newer, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type LeaseMoment, leaseMoment, LeaseValidity } from '../lease-validity.ts';
+import { type LeaseMoment, leaseMoment, LeaseValidity, sendMarginMs } from '../lease-validity.ts';
 import { prepare } from '../queries.ts';
 import type { LedgerTables } from '../schema.ts';
 import { CommitUnanswered, postgresFault } from './faults.ts';
@@ -187,6 +187,11 @@ export class Lease implements Renewable {
   /** Until then, no other process can have taken the lease: it counts from before the last renewal was sent. */
   get validUntilMs(): MonotonicMs {
     return this.#validity.untilMs();
+  }
+
+  /** Until then, a request may leave: its first byte arrives before another process can have taken the lease. */
+  get sendUntilMs(): MonotonicMs {
+    return this.#over.signal.aborted ? Number.NEGATIVE_INFINITY : this.validUntilMs - sendMarginMs(this.#parts.leaseMs);
   }
 
   /** Aborted once the lease was released or refused. */

@@ -270,6 +270,7 @@ export function ledgerOf(
     lineage,
     epoch,
     writable: lease !== undefined,
+    sendUntilMs: lease && (() => lease.sendUntilMs),
     clock,
     faultOf: postgresFault,
     explain: (error) => explainPostgres(error, location),
