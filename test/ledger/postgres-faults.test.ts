@@ -1,9 +1,11 @@
 import * as fc from 'fast-check';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Ledger, LedgerOperation } from '../../src/ledger/ledger.ts';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
+import { FaultyProxy } from '../support/faulty-proxy.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { freshSchema, querySharedServer, sharedPort, trusting } from '../support/postgres-shared.ts';
 import { codeOf, errorOf, intent, object, real, record, transaction } from './fixtures.ts';
@@ -191,6 +193,23 @@ test('a session that the server ends in the middle of a transaction is repeated 
   expect(await recorded(ledger)).toHaveLength(30);
   await ledger.close();
   await proxy.close();
+});
+
+test('a process that listens for signals ends although the network loses all packets', async () => {
+  const proxy = await FaultyProxy.before(await sharedPort());
+  onTestFinished(() => proxy.close());
+  const access = trusting(postgresUrl(proxy.port, freshSchema()));
+  const listening = Promise.withResolvers<void>();
+  const sleep = (ms: number, signal?: AbortSignal): Promise<void> => {
+    // It waits for the next probe, so the first one has arrived.
+    if (ms === 30_000) listening.resolve();
+    return real.clock.sleep(ms, signal);
+  };
+  const ledger = await openSharedLedger(access, { ...real, clock: { ...real.clock, sleep }, replica: 'one' });
+  ledger.onSignal(() => {});
+  await listening.promise;
+  proxy.silence('requests', 'answers');
+  await ledger.close();
 });
 
 let server: PostgresServer;

@@ -16,7 +16,8 @@ export class FaultyProxy {
 
   private constructor(target: number) {
     this.#target = target;
-    this.#server = createServer((client) => this.#accept(client));
+    // A socket that is not half open would confirm the end of the other side by itself.
+    this.#server = createServer({ allowHalfOpen: true }, (client) => this.#accept(client));
   }
 
   static async before(target: number): Promise<FaultyProxy> {
@@ -54,7 +55,7 @@ export class FaultyProxy {
   }
 
   #accept(client: Socket): void {
-    const server = connect(this.#target, '127.0.0.1');
+    const server = connect({ port: this.#target, host: '127.0.0.1', allowHalfOpen: true });
     for (const socket of [client, server]) {
       socket.setNoDelay(true);
       this.#sockets.add(socket);

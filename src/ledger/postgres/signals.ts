@@ -12,6 +12,8 @@ const PROBE_EVERY_MS = 30_000;
 const PROBE_MS_MAX = 5_000;
 /** Wait before the next attempt after the connection was lost. */
 const RETRY_MS = 1_000;
+/** Time for the server to confirm the end of a connection. Without an answer, TCP would wait for up to 15 minutes. */
+const END_MS_MAX = 1_000;
 /** Wait before the next attempt where no signal arrives at all, as behind a pooler in transaction mode. */
 const DEAF_MS = 600_000;
 
@@ -66,8 +68,18 @@ export class Signals {
       for (const topic of TOPICS) this.#emit(topic);
       return await this.#probe(client, probes, AbortSignal.any([lost.signal, this.#stop.signal]));
     } finally {
-      await client.end().catch(() => {});
+      await this.#end(client);
     }
+  }
+
+  /** Ends a connection, also one that loses all packets. */
+  async #end(client: Client): Promise<void> {
+    const ended = new AbortController();
+    const end = client.end().catch(() => {});
+    const tooLate = this.#data.parts.clock.sleep(END_MS_MAX, ended.signal).catch(() => {});
+    await Promise.race([end, tooLate]);
+    ended.abort();
+    client.connection.stream.destroy();
   }
 
   /** @returns once no signal arrives, or the connection ends. */
