@@ -2,7 +2,7 @@ import PQueue from 'p-queue';
 import type { Command, Lead, LeaseUnit, NewCommand, SharedLedger } from '../../ledger/shared.ts';
 import { errorFacts, PortolanError, type ReportedError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
-import type { Clock } from '../../runtime/clock.ts';
+import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { LeadChange, Leadership } from './leadership.ts';
 import { pause } from './pause.ts';
@@ -31,6 +31,8 @@ export interface CommandParts {
   carryOut(command: Command, signal: AbortSignal): Promise<Json | undefined>;
   /** Returns what the command is about: those about the same thing run one after another. undefined: it only reads. */
   orderOf(command: Command): string | undefined;
+  /** Returns whether a hand-over waits until a command ends, because it writes. Any other is left to the next leader. */
+  isAwaited(command: Command): boolean;
   /** Called when a command was refused. @param ageMs since it was recorded. */
   refused(command: Command, error: PortolanError, ageMs: number): void;
 }
@@ -52,31 +54,32 @@ export class Commands {
   readonly #reads = new PQueue({ concurrency: READS_MAX });
   /** The last task about each thing. */
   readonly #orders = new Map<string, Promise<unknown>>();
-  /** Commands under way, by unit, with what makes them leave. */
+  /** By unit: the commands that have begun and that a hand-over waits for, and what makes all of the unit leave. */
   readonly #running = new Map<LeaseUnit, { readonly leaving: AbortController; readonly tasks: Set<Promise<void>> }>();
   readonly #taken = new Set<string>();
   readonly #finished = new Set<string>();
   readonly #waiting = new Set<() => void>();
   #looking: Promise<void> | undefined;
   #isLookDue = false;
+  readonly #unsubscribe: () => void;
   #end: () => Promise<void> = async () => {};
 
+  /** Make it before other listeners to the leadership: a hand-over first tells commands to end, and then waits for the rest. */
   constructor(parts: CommandParts) {
     this.#parts = parts;
+    this.#unsubscribe = parts.leadership.onChange((change) => this.#leadChanged(change));
   }
 
   start(): void {
-    const { shared, leadership } = this.#parts;
+    const { shared } = this.#parts;
     const unlisten = shared.onSignal((topic) => {
       if (topic !== 'command') return;
       for (const wake of this.#waiting) wake();
       void this.#look();
     });
-    const unsubscribe = leadership.onChange((change) => this.#leadChanged(change));
     const polling = this.#poll();
     this.#end = async () => {
       unlisten();
-      unsubscribe();
       await polling;
     };
   }
@@ -85,12 +88,16 @@ export class Commands {
   async close(): Promise<void> {
     this.#stop.abort(LEAVING);
     await Promise.all([...this.#running.keys()].map((unit) => this.#leave(unit)));
+    this.#unsubscribe();
     await this.#end();
   }
 
   /** Records a command. @returns its id; it is durable then. @throws PortolanError of the ledger: nothing was recorded. */
-  add(command: NewCommand): Promise<string> {
-    return this.#parts.shared.commands.add(command);
+  async add(command: NewCommand): Promise<string> {
+    const id = await this.#parts.shared.commands.add(command);
+    // No signal arrives behind a pooler.
+    void this.#lookAt(command.unit);
+    return id;
   }
 
   /**
@@ -215,25 +222,26 @@ export class Commands {
     this.#taken.add(id);
     const running = this.#running.get(unit) ?? { leaving: new AbortController(), tasks: new Set() };
     this.#running.set(unit, running);
-    const work = (): Promise<void> => this.#work(lead, command, running.leaving.signal);
+    const work = async (): Promise<void> => {
+      const task = this.#work(lead, command, running.leaving.signal);
+      if (this.#parts.isAwaited(command)) running.tasks.add(task);
+      await task.finally(() => running.tasks.delete(task));
+    };
     const thing = this.#parts.orderOf(command);
-    const task: Promise<void> = (thing === undefined ? this.#reads.add(work) : this.#inOrder(thing, work)).finally(
-      () => {
-        this.#taken.delete(id);
-        running.tasks.delete(task);
-      },
+    void (thing === undefined ? this.#reads.add(work) : this.#inOrder(thing, work)).finally(() =>
+      this.#taken.delete(id),
     );
-    running.tasks.add(task);
   }
 
   async #work(lead: Lead, command: Command, leaving: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([leaving, lead.over]);
     if (signal.aborted) return;
-    const { carryOut, refused, clock, log } = this.#parts;
+    const { carryOut, isAwaited, refused, clock, log } = this.#parts;
     const beganMs = clock.monotonic();
     let result: Result;
     try {
-      const value = await carryOut(command, signal);
+      const work = carryOut(command, signal);
+      const value = await (isAwaited(command) ? work : unlessAborted(work, signal));
       result = value === undefined ? {} : { value };
     } catch (error) {
       // The next leader carries it out.
@@ -272,7 +280,7 @@ export class Commands {
     if (type === 'leaving' || type === 'ended') await this.#leave(unit);
   }
 
-  /** Ends the commands of a unit. Those that have not begun are left; those that have are finished. */
+  /** Ends the commands of a unit. Those that write are finished if they have begun. The next leader carries out all others. */
   async #leave(unit: LeaseUnit): Promise<void> {
     const running = this.#running.get(unit);
     if (running === undefined) return;

@@ -12,6 +12,7 @@ import { Commands } from './commands.ts';
 import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
 import {
   carryOut,
+  isAwaited,
   type LeaderMethods,
   METHODS,
   type MethodName,
@@ -51,6 +52,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     log,
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
     orderOf: thingOf,
+    isAwaited,
     refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),
   });
   const asking = createAsking({ commands, replicas, contact });

@@ -19,6 +19,8 @@ interface Forwarded {
   readonly patienceMs: number;
   /** Its last argument is the signal of its caller. */
   readonly hasSignal: boolean;
+  /** It decides nothing: another leader may carry it out once more, also while the first one still does. */
+  readonly isRequest?: boolean;
 }
 
 const read = (of: Forwarded['of'], patienceMs: number, hasSignal = false): Forwarded => {
@@ -26,6 +28,10 @@ const read = (of: Forwarded['of'], patienceMs: number, hasSignal = false): Forwa
 };
 const command = (of: Forwarded['of'], patienceMs: number, hasSignal = false): Forwarded => {
   return { of, isRead: false, patienceMs, hasSignal };
+};
+/** Confirmed once it is recorded. */
+const request = (of: Forwarded['of']): Forwarded => {
+  return { of, isRead: false, patienceMs: 0, hasSignal: false, isRequest: true };
 };
 
 /**
@@ -46,10 +52,9 @@ export const METHODS = {
   planManifests: read('platform', LONG_MS, true),
   findCommit: read('source', PATIENCE_MS),
   descent: read('source', PATIENCE_MS),
-  // Confirmed once they are recorded.
-  sync: command('platform', 0),
-  retrySource: command('source', 0),
-  pokeSource: command('source', 0),
+  sync: request('platform'),
+  retrySource: request('source'),
+  pokeSource: request('source'),
   suspend: command('application', PATIENCE_MS),
   resume: command('application', PATIENCE_MS),
   approve: command('application', PATIENCE_MS),
@@ -115,9 +120,15 @@ export function thingOf({ method, args, unit }: Command): string | undefined {
   return forwarded.of === 'application' || forwarded.of === 'scope' ? subject : unit;
 }
 
+/** Returns whether a hand-over waits for the end of a command: it writes. */
+export function isAwaited({ method }: Command): boolean {
+  const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
+  return forwarded !== undefined && !forwarded.isRead && forwarded.isRequest !== true;
+}
+
 /** Methods that replicas ask each other for, and users do not. */
 export interface LeaderMethods {
-  /** Reads the source again, after it exceeded a limit. */
+  /** Reads the source again, after it exceeded a limit. Resolves when that is done. */
   retrySource(source: string): Promise<void>;
   /** Returns the relation of a commit to another. */
   descent(source: string, id: string, descendant: string): Promise<unknown>;

@@ -32,6 +32,7 @@ class World extends SharedWorld {
         this.done.push(`${name} ${command.method} ${command.args as string}`);
         return carry(command, signal);
       },
+      isAwaited: ({ method }) => method !== 'read',
       orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
       refused: ({ method }, { code }) => this.refused.push(`${name} ${method} ${code}`),
     });
@@ -181,6 +182,28 @@ test('a leader that hands a unit over finishes what it began, and leaves the res
   expect(await commands.resultOf(begun, 10_000, never)).toEqual({ value: 'first' });
   expect(await commands.resultOf(waiting, 10_000, never)).toEqual({ value: 'second' });
   expect(world.done).toEqual(['first slow shop', 'second resume shop']);
+});
+
+test('a hand-over waits for no read, nor for what has not begun; the next leader carries both out', async () => {
+  const world = new World();
+  const hung = new Promise<Json>(() => {});
+  const first = world.replica('first', ({ method }) => (method === 'read' ? hung : Promise.resolve('first')));
+  const { commands, leadership } = world.replica('second');
+  await first.leadership.take(UNIT);
+  // More than are answered at once: the last one has not begun.
+  const reads = await Promise.all(['a', 'b', 'c', 'd', 'e'].map((about) => add(commands, 'read', about)));
+  const local = first.commands.afterRecorded(UNIT, 'shop', () => hung);
+  local.catch(() => {});
+  await world.until(() => world.done.length === 4, 'the reads have begun');
+  const behind = await add(commands, 'resume');
+  await world.clock.sleep(3_000);
+  let isOver = false;
+  const leaving = first.leadership.leave(UNIT).then(() => (isOver = true));
+  await world.clock.sleep(1_000);
+  expect(isOver).toBe(true);
+  await leaving;
+  expect(await leadership.take(UNIT)).toBe(true);
+  for (const id of [...reads, behind]) expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'second' });
 });
 
 test('a caller who leaves does not wait, and a bug at the leader is reported as one', async () => {

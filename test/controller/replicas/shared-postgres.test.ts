@@ -60,6 +60,7 @@ test('a command waits in PostgreSQL for the next leader', async () => {
         done.push(`${name} ${method}`);
         return { by: name };
       },
+      isAwaited: () => true,
       orderOf: () => 'shop',
       refused: () => {},
     });
