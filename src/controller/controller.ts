@@ -111,7 +111,6 @@ export class Controller {
     const lost = Promise.withResolvers<PortolanError>();
     this.lost = lost.promise;
     this.#options = options;
-    const retrySource = () => void this.#runInTurn(() => this.#retrySource());
     const sharing = openSharing(options);
     this.#core = createCore(options, {
       events: sharing?.events ?? createEventLog(options),
@@ -120,11 +119,14 @@ export class Controller {
       lose: (error) => {
         if (options.leadership?.isShared !== true) lost.resolve(error);
       },
-      retrySource,
+      retrySource: () => this.#retrySource(),
       refreshOrphans: (platform) => this.#runInTurn(() => refreshOrphans(this.#core, platform)),
       // The caller reports its failure.
       track: (work) => void this.#track(work).catch(() => {}),
     });
+    const local = createApi(this.#core, options.clock.now());
+    this.#forwarded = sharing?.forward(this.#core, local);
+    this.api = this.#forwarded?.api ?? local;
     followLeads(this.#core);
     if (options.replicas !== undefined) {
       this.#sharedState = new SharedState(this.#core, options.replicas.shared, {
@@ -133,9 +135,6 @@ export class Controller {
       });
       this.#core.sharedState = this.#sharedState;
     }
-    const local = createApi(this.#core, options.clock.now());
-    this.#forwarded = sharing?.forward(this.#core, local);
-    this.api = this.#forwarded?.api ?? local;
   }
 
   start(): void {
@@ -339,7 +338,24 @@ export class Controller {
     });
   }
 
+  /** @throws the failure, and why the controller stops. */
   async #retrySource(): Promise<void> {
+    let end = (): void => this.#stop.signal.throwIfAborted();
+    await this.#runInTurn(async () => {
+      try {
+        await this.#readSourceAgain();
+        end = () => {};
+      } catch (error) {
+        end = () => {
+          throw error;
+        };
+        throw error;
+      }
+    });
+    end();
+  }
+
+  async #readSourceAgain(): Promise<void> {
     const { workbench, log, feed } = this.#options;
     if (!(await workbench.forgetFailures())) return;
     log.info('the source is read again because a sync was requested');

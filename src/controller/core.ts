@@ -54,8 +54,8 @@ export interface Core extends CoreBase {
   readonly recordTurns: RecordTurns;
   /** Lets a reload of the configuration wait for work that uses the former one. */
   track(work: Promise<unknown>): void;
-  /** Reads the source again after it exceeded a limit. */
-  retrySource(): void;
+  /** Reads the source again after it exceeded a limit. @throws its failure, which is logged, and why the process ends. */
+  retrySource(): Promise<void>;
   /** Reports that this process has lost the ledger. */
   lose(error: PortolanError): void;
   /** Number of passes that this process has started. */

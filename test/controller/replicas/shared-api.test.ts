@@ -135,6 +135,56 @@ test('a command that a follower has confirmed is carried out by the next leader 
   await group.until(() => two.eventsOf('application.suspended').length === 1, 'it is reported once');
 });
 
+test('a leader confirms a sync once it is recorded, so that the next one carries it out if the leader is killed', async () => {
+  const { group, one, two, at } = await scene();
+  // It is killed before it finds what it has recorded.
+  one.isLost = (operation) => operation === 'commands';
+  const synced = await post(at(one), '/api/v1/sync');
+  expect(synced).toMatchObject({ status: 202, body: { syncing: [EAST, WEST] } });
+  one.isDatabaseAway = true;
+  const own = group.database.commands.filter(({ unit }) => unit !== 'platform:west');
+  expect(own.map(({ method }) => method).sort()).toEqual(['pokeSource', 'retrySource', 'sync']);
+  expect(own.every(({ result }) => result === undefined)).toBe(true);
+  while (!(await two.leadership.take('platform:east'))) await group.pass(1_000);
+  while (!(await two.leadership.take('source:default'))) await group.pass(1_000);
+  await group.until(() => own.every(({ result }) => result !== undefined), 'the next leader has carried them out');
+  expect(own.map(({ result }) => result?.value)).toEqual([{}, {}, {}]);
+});
+
+test('a leader that is cut off from the database confirms no sync and no hint, which it would forget', async () => {
+  const { one, at } = await scene();
+  one.isDatabaseAway = true;
+  for (const path of ['applications/east/sync', 'sync'])
+    expect((await post(at(one), `/api/v1/${path}`)).status, path).toBe(503);
+  await expect(one.controller.api.pokeSource('a webhook')).rejects.toMatchObject({ code: /^ledger|^controller/ });
+});
+
+test('a command at a replica whose lease has ended is carried out by the next leader', async () => {
+  const { group, one, two, at } = await scene();
+  one.isDatabaseAway = true;
+  while (!(await two.leadership.take('platform:east'))) await group.pass(1_000);
+  // It does not know yet that another one has taken over.
+  one.isLost = (operation) => operation === 'renew';
+  one.isDatabaseAway = false;
+  await group.until(() => one.controller.api.status().database?.isReachable === true, 'it reaches the database again');
+  expect(one.leadership.of('platform:east')).toBeDefined();
+  const answer = await post(at(one), '/api/v1/applications/east/suspend', { reason: 'a test' });
+  expect(answer.status).toBe(200);
+  await group.until(() => two.controller.api.application(EAST)?.pause?.type === 'suspended', 'it is suspended');
+});
+
+test('the source was read again when its leader reports that', async () => {
+  const { group, one, two } = await scene();
+  const reading = Promise.withResolvers<boolean>();
+  one.workbench.forgetFailures = () => reading.promise;
+  await two.controller.api.sync([EAST], 'ops');
+  const [retry] = group.database.commands.filter(({ method }) => method === 'retrySource');
+  await group.pass(10_000);
+  expect(retry?.result).toBeUndefined();
+  reading.resolve(false);
+  await group.until(() => retry?.result !== undefined, 'it is reported');
+});
+
 test('while the database is away, a replica shows the last state with its age, refuses commands, and recovers', async () => {
   const { group, two, at } = await scene();
   two.isDatabaseAway = true;
