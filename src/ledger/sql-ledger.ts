@@ -69,7 +69,7 @@ export interface SqlLedgerParts {
   readonly lineage: string;
   readonly epoch: number;
   readonly writable: boolean;
-  /** As `Ledger.sendUntilMs`. */
+  /** Returns what `Ledger.sendUntilMs` returns. */
   readonly sendUntilMs?: (() => MonotonicMs) | undefined;
   readonly clock: Clock;
   readonly faultOf: (error: unknown) => DatabaseFault;

@@ -111,7 +111,7 @@ spec: { url: "${demo.storeUrl}", domain: ${demo.storeDomain}, type: ${demo.store
 
 test('from one controller to two and back, with the commands of the page', async (context) => {
   if (!hasPsql) return context.skip(NO_PSQL);
-  const { server, place, cwd, words, portolan, succeeds, prepare, url } = await scene();
+  const { server, place, cwd, words, portolan, succeeds, prepare, grants, url } = await scene();
 
   // One controller with a file.
   const alone = await place.daemon();
@@ -145,14 +145,19 @@ test('from one controller to two and back, with the commands of the page', async
     "SELECT count(*)::int AS count FROM pg_stat_activity WHERE application_name = 'portolan'",
   );
   expect(Number(count) / 2).toBeLessThanOrEqual(8);
-  const scrape = await fetch(`${replicas[1]?.url}/metrics`, { headers: { authorization: `Bearer ${API_TOKEN}` } });
-  const metrics = await scrape.text();
+  let metrics = '';
+  // The second replica may not have read yet what the first one stored.
+  await until(async () => {
+    const scrape = await fetch(`${replicas[1]?.url}/metrics`, { headers: { authorization: `Bearer ${API_TOKEN}` } });
+    metrics = await scrape.text();
+    return /^portolan_shared_state_age_seconds /m.test(metrics);
+  }, said);
   for (const name of ['portolan_shared_state_age_seconds', 'portolan_database_silence_seconds'])
     expect(metrics).toMatch(new RegExp(`^${name} [0-9.]+$`, 'm'));
   expect(metrics).toMatch(/^portolan_lease_held\{unit="platform:default"\} [01]$/m);
   // The owner may migrate and grant while they lead.
   await succeeds(command('portolan ledger migrate'));
-  psql(command('psql --host db.example.com --username portolan_owner'));
+  grants();
   await succeeds(command('portolan ledger backup ledger-backup.db'));
   for (const [line, ...more] of [
     [command("portolan ledger copy 'postgres:")],

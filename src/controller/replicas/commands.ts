@@ -64,7 +64,7 @@ export class Commands {
   readonly #unsubscribe: () => void;
   #end: () => Promise<void> = async () => {};
 
-  /** Make it before other listeners to the leadership: a hand-over first tells commands to end, and then waits for the rest. */
+  /** Make it before other listeners to the leadership, so that a hand-over ends commands first, and then waits for the rest. */
   constructor(parts: CommandParts) {
     this.#parts = parts;
     this.#unsubscribe = parts.leadership.onChange((change) => this.#leadChanged(change));
