@@ -212,7 +212,6 @@ test('the ledger that is named must be the one of the plan, and none is made in 
 
 test.for<readonly [string, readonly string[], (scene: Scene) => void, string, number]>([
   ['without a ledger nothing is known', ['--ledger', 'none'], () => {}, 'cli/save-without-ledger', 3],
-  ['a server keeps its own', ['--server', 'http://127.0.0.1:1'], () => {}, 'cli/save-on-server', 3],
   [
     'what is there is something else',
     [],
@@ -245,6 +244,16 @@ test.for<readonly [string, readonly string[], (scene: Scene) => void, string, nu
   expect(run.code, run.err).toBe(code);
   expect(run.err).toContain(words);
   expect(existsSync(file) ? readFileSync(file, 'utf8') : '').not.toContain('portolan-saved-plan');
+});
+
+test('not saved: a server keeps its own', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': before } });
+  const file = join(scene.folder, 'plan.json');
+  const args = ['plan', ...scene.options, '--save', file, '--server', 'http://127.0.0.1:1'];
+  const run = await runHere(args, { env: scene.env, clock: scene.clock });
+  expect(run.code, run.err).toBe(3);
+  expect(run.err).toContain('cli/save-on-server');
+  expect(existsSync(file)).toBe(false);
 });
 
 test.for(['plan', 'apply --dry-run', 'apply'] as const)('%s --expect takes one plan and no other', async (line) => {

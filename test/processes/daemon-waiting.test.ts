@@ -57,12 +57,11 @@ test('a controller on a read-only database leads nothing, names the remedy, and 
   const server = await PostgresServer.create();
   onTestFinished(() => server.remove());
   const place = await placed();
-  place.ledger = postgresUrl(server.port, 'standby');
-  const made = await runProcess(['ledger', 'migrate', '--ledger', place.ledger], { env: ENV });
+  const ledger = postgresUrl(server.port, 'standby');
+  const made = await runProcess(['ledger', 'migrate', '--ledger', ledger], { env: ENV });
   expect(made.code, made.err).toBe(0);
   await server.query('ALTER DATABASE portolan SET default_transaction_read_only = on');
-  const { child, ended, outputSoFar, url } = await place.daemon();
-  const said = (): string => outputSoFar().err;
+  const { child, ended, said, url } = await started(place, ledger);
   await until(() => /ledger\/refused.*Name the primary server/.test(said()), said);
   expect(said()).not.toContain('leads platform');
   expect((await fetch(`${url}/readyz`)).status).toBe(503);

@@ -24,7 +24,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: '  for (const found of intents) {',
     replace: '  for (const found of intents.filter(({ epoch }) => epoch === world.ledger.epoch)) {',
     rightly: ['I-SOLO', 'I-SETTLE', 'I-ONCE', 'L-CONV', 'BUG'],
-    seed: 29,
+    seed: 25,
   },
   {
     name: 'a takeover fills the allowance again',
@@ -32,7 +32,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'const { changed, removed } = this.#stored;',
     replace: 'const { changed, removed } = this.#saved;',
     rightly: ['I-PERMIT'],
-    seed: 45,
+    seed: 46,
     script: [3, 4, 5, 6, 7, 8].map((step, at) => [step, { type: 'git', edit: 'removeRule', a: 45 * 31 + at * 7919 }]),
   },
   {
@@ -42,7 +42,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     replace:
       'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
     rightly: ['I-PERMIT'],
-    seed: 1088,
+    seed: 348,
   },
   {
     name: 'a notification is trusted to arrive',
