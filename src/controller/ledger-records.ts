@@ -209,7 +209,7 @@ export async function writeRecord(
   if (now === record.written && lines.length === 0) return;
   const { status, kept } = record;
   const { unit, source, isShared } = statusLedger;
-  if (platformUnit(status.platform) !== unit) throw movedAway(record, unit);
+  if (platformUnit(status.platform) !== unit) throw notStoredBy(unit, record);
   const value = JSON.stringify({ status, kept } satisfies Stored);
   const key = statusFact(source, record.id);
   // The lease protects it from all processes but the leader of the platform that the application comes from, or moves to.
@@ -228,15 +228,16 @@ async function replaceable(statusLedger: StatusLedger, record: AppRecord, key: s
   if (text === undefined) return null;
   const { platform } = (JSON.parse(text) as Stored).status;
   if (platform === record.status.platform) return text;
-  if ((await ledger.lastSnapshot(source))?.id !== record.snapshot) throw movedAway(record, unit);
+  if ((await ledger.lastSnapshot(source))?.id !== record.snapshot) throw notStoredBy(unit, record);
   return text;
 }
 
-function movedAway({ id }: AppRecord, unit: LeaseUnit): PortolanError {
+/** A commit has moved an application to or from the platform that this process leads. */
+function notStoredBy(unit: LeaseUnit, { id }: AppRecord): PortolanError {
   return new PortolanError({
     code: 'controller/not-leader',
     disposition: 'retry',
-    message: `A commit has moved ${id} to or from ${unit}, so this controller stores nothing about it at this moment.`,
+    message: `A commit moves ${id} to another platform. The controller that led Platform/${unit.slice(unit.indexOf(':') + 1)} stored nothing about it.`,
     remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
   });
 }

@@ -140,7 +140,7 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wan
   const health = await healthAfter(core, record, passed);
   if (lead.over.aborted) return;
   if (platformUnit(record.status.platform) !== lead.unit) return endMoved(core, record, lead, passed, revision, first);
-  await conclude(core, record, lead, { passed, health, first, revision, wanted });
+  await finishPass(core, record, lead, { passed, health, first, revision, wanted });
 }
 
 /**
@@ -169,7 +169,7 @@ interface Finished {
 }
 
 /** Judges a pass, reports and stores what it found, and requeues the application. */
-async function conclude(
+async function finishPass(
   core: Core,
   record: AppRecord,
   lead: Lead,

@@ -91,3 +91,11 @@ test('a decision is answered with success if and only if it is stored, also when
   await expect(resumed).rejects.toMatchObject({ code: 'ledger/full' });
   expect(record.kept.suspended).toEqual(suspended);
 });
+
+test('the status of an application that a commit has moved is not stored by the lease of its former platform', async () => {
+  const core = coreOf(openMemoryLedger(new MemoryStore('lineage')));
+  const { sourceLedger } = core;
+  const saved = saveRecord({ ...sourceLedger, unit: 'platform:former', isShared: false }, recordOf(core));
+  await expect(saved).rejects.toMatchObject({ code: 'controller/not-leader', disposition: 'retry' });
+  expect(await restoreRecord(sourceLedger, ID)).toBeUndefined();
+});

@@ -69,8 +69,6 @@ export class SharedState implements SharedView {
   #isFailing = false;
   /** Statuses of applications that this process does not have yet. */
   readonly #unclaimed = new Map<string, string>();
-  /** Applications whose status in memory was not stored when this process lost their platform. */
-  readonly #unsaved = new Set<ResourceId>();
   #turn: Promise<unknown> = Promise.resolve();
   #wanted = Promise.withResolvers<void>();
 
@@ -168,27 +166,12 @@ export class SharedState implements SharedView {
     const { clock } = this.#core.options;
     const from = leaseMoment(clock);
     try {
-      const unsaved = [...this.#unsaved];
-      const stored = await this.#storedStatuses(unsaved);
-      const changed = await this.#facts.factsSince(serial, this.#keys.prefixes);
-      await this.#apply({ ...changed, facts: new Map([...stored, ...changed.facts]) });
-      for (const id of unsaved) this.#unsaved.delete(id);
+      await this.#apply(await this.#facts.factsSince(serial, this.#keys.prefixes));
       this.#trusted = new LeaseValidity(clock, STALE_MS, from);
     } catch (error) {
       this.#againFrom = Math.min(this.#againFrom, serial);
       throw error;
     }
-  }
-
-  async #storedStatuses(ids: readonly ResourceId[]): Promise<ReadonlyMap<string, string>> {
-    const { ledger } = this.#core.sourceLedger;
-    const found = new Map<string, string>();
-    for (const id of ids) {
-      const key = `${this.#keys.status}${id}`;
-      const text = await ledger.fact(key);
-      if (text !== undefined) found.set(key, text);
-    }
-    return found;
   }
 
   async #apply({ serial, facts }: ChangedFacts): Promise<void> {
@@ -262,20 +245,21 @@ export class SharedState implements SharedView {
     for (const record of this.#core.records.values()) {
       if (platformUnit(record.status.platform) !== unit) continue;
       if (type === 'leaving') await this.#saveAge(record);
-      else {
-        if (type === 'ended' && digestWithoutTimes(record) !== record.written) this.#unsaved.add(record.id);
-        forgetPasses(record);
-      }
+      else forgetPasses(record);
       if (type === 'taken') beginPasses(record);
     }
   }
 
   /**
    * Reads what was stored since this process took a unit. Another process may lead it for a while before this one notices, and until
-   * then this one ignored what was stored about the unit.
+   * then this one ignored what was stored about the unit. If this one could not store a status itself, the stored one may be older, and
+   * stays if its successor finds the same. Then everything is read.
    */
   #readAgain(unit: LeaseUnit): void {
-    this.#againFrom = Math.min(this.#againFrom, this.#takenAt.get(unit) ?? 0);
+    const isUnsaved = (record: AppRecord): boolean =>
+      platformUnit(record.status.platform) === unit && digestWithoutTimes(record) !== record.written;
+    const takenAt = [...this.#core.records.values()].some(isUnsaved) ? 0 : (this.#takenAt.get(unit) ?? 0);
+    this.#againFrom = Math.min(this.#againFrom, takenAt);
     this.#takenAt.delete(unit);
     this.#wanted.resolve();
   }
