@@ -248,22 +248,26 @@ export class Controller {
     return mine;
   }
 
-  /** Runs a change after those before it. An expected error is logged, and the change is retried. */
+  /** Runs a change after those before it, as `#attempt` does. */
   #runInTurn(change: () => Promise<void>): Promise<void> {
-    this.#turn = this.#turn.then(async () => {
-      if (this.#stop.signal.aborted) return;
-      try {
-        await change();
-      } catch (error) {
-        if (this.#stop.signal.aborted && error instanceof PortolanError) return;
-        if (error instanceof PortolanError) {
-          logExpected(this.#core, error);
-          this.#areRemovalsWaiting = true;
-          this.#retryLater();
-        } else this.#options.log.error(`a bug in Portolan: ${bugText(error)}`);
-      }
+    return this.#inTurn(async () => {
+      if (!this.#stop.signal.aborted) await this.#attempt(change).catch(() => {});
     });
-    return this.#turn;
+  }
+
+  /** Makes a change. An expected error is logged, and the change is retried. @throws what the change throws. */
+  async #attempt(change: () => Promise<void>): Promise<void> {
+    try {
+      await change();
+    } catch (error) {
+      if (!(error instanceof PortolanError)) this.#options.log.error(`a bug in Portolan: ${bugText(error)}`);
+      else if (!this.#stop.signal.aborted) {
+        logExpected(this.#core, error);
+        this.#areRemovalsWaiting = true;
+        this.#retryLater();
+      }
+      throw error;
+    }
   }
 
   /**
@@ -339,20 +343,11 @@ export class Controller {
   }
 
   /** @throws the failure, and why the controller stops. */
-  async #retrySource(): Promise<void> {
-    let end = (): void => this.#stop.signal.throwIfAborted();
-    await this.#runInTurn(async () => {
-      try {
-        await this.#readSourceAgain();
-        end = () => {};
-      } catch (error) {
-        end = () => {
-          throw error;
-        };
-        throw error;
-      }
+  #retrySource(): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#stop.signal.throwIfAborted();
+      await this.#attempt(() => this.#readSourceAgain());
     });
-    end();
   }
 
   async #readSourceAgain(): Promise<void> {
