@@ -11,7 +11,7 @@ import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { type Run, runProcess } from '../cli/running.ts';
 import { install } from '../cli/scene.ts';
 import { real } from '../ledger/fixtures.ts';
-import { API_TOKEN, APPLICATION, ask, ENV, placed, until } from '../processes/place.ts';
+import { API_TOKEN, APPLICATION, ask, ENV, type Place, placed, until } from '../processes/place.ts';
 import { PostgresServer } from '../support/postgres.ts';
 import { trusting } from '../support/postgres-shared.ts';
 import { root, textOf } from './markdown.ts';
@@ -87,9 +87,8 @@ async function scene() {
   return { server, place, cwd, words, portolan, succeeds, psql, url, grants, prepare };
 }
 
-/** Starts one controller with a ledger in PostgreSQL, ends it when it has applied everything, and returns a plan of an install. */
-async function applied({ place, cwd, url }: Awaited<ReturnType<typeof scene>>): Promise<() => Promise<Run>> {
-  place.ledger = url;
+/** Starts one controller, and ends it when it has applied everything. */
+async function runUntilApplied(place: Place): Promise<void> {
   const daemon = await place.daemon();
   await until(
     () => place.domains().length === 2 && place.port().alias === 'WEB',
@@ -97,6 +96,12 @@ async function applied({ place, cwd, url }: Awaited<ReturnType<typeof scene>>): 
   );
   daemon.child.kill('SIGTERM');
   expect((await daemon.ended).code).toBe(0);
+}
+
+/** Starts one controller with a ledger in PostgreSQL, ends it when it has applied everything, and returns a plan of an install. */
+async function applied({ place, cwd, url }: Awaited<ReturnType<typeof scene>>): Promise<() => Promise<Run>> {
+  place.ledger = url;
+  await runUntilApplied(place);
   const store = `---
 apiVersion: portolan/v1
 kind: Store
@@ -114,13 +119,7 @@ test('from one controller to two and back, with the commands of the page', async
   const { server, place, cwd, words, portolan, succeeds, prepare, grants, url } = await scene();
 
   // One controller with a file.
-  const alone = await place.daemon();
-  await until(
-    () => place.domains().length === 2 && place.port().alias === 'WEB',
-    () => alone.outputSoFar().err,
-  );
-  alone.child.kill('SIGTERM');
-  expect((await alone.ended).code).toBe(0);
+  await runUntilApplied(place);
   if (place.ledger !== join(cwd, 'portolan.db')) copyFileSync(place.ledger, join(cwd, 'portolan.db'));
 
   await prepare();
