@@ -24,7 +24,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: '  for (const found of intents) {',
     replace: '  for (const found of intents.filter(({ epoch }) => epoch === world.ledger.epoch)) {',
     rightly: ['I-SOLO', 'I-SETTLE', 'I-ONCE', 'L-CONV', 'BUG'],
-    seed: 25,
+    seed: 29,
   },
   {
     name: 'a takeover fills the allowance again',
@@ -74,7 +74,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: "    if (type === 'ended') this.#readAgain(unit);\n",
     replace: '',
     rightly: ['I-APPROVAL', 'I-SUSPENDED', 'L-CONV', 'L-QUIET', 'I-PERMIT', 'I-AHEAD'],
-    seed: 130,
+    seed: 700,
   },
   {
     name: 'what others have spent is not compared again',
