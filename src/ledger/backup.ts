@@ -2,6 +2,7 @@ import { markRestored } from './confirmation.ts';
 import { corrupt, missing, newer } from './errors.ts';
 import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { fileSteps, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
+import { retired } from './retirement.ts';
 import { readSerialMark, serialPath } from './serial-file.ts';
 import { copyInto, explainedFile, inDatabase } from './open-database.ts';
 import { lockOf, migrationBackup, openSqliteLedger, type SqliteLedgerOptions } from './sqlite.ts';
@@ -109,7 +110,7 @@ async function prepareRestored(
   }
 }
 
-/** Raises serial and epoch above all of these, because they never decrease within a lineage. */
+/** Raises serial and epoch above all of these, because they never decrease within a lineage. Who restores it wants to use it. */
 function raiseAbove(path: string, from: Standing, current: readonly (Progress | undefined)[]): Standing {
   const epoch = Math.max(from.epoch, ...current.map((one) => one?.epoch ?? 0));
   const serial = Math.max(from.serial, ...current.map((one) => one?.serial ?? 0));
@@ -117,6 +118,7 @@ function raiseAbove(path: string, from: Standing, current: readonly (Progress | 
     const set = database.prepare('UPDATE meta SET v = ? WHERE k = ?');
     set.run(String(epoch), 'epoch');
     set.run(String(serial), 'serial');
+    database.prepare('DELETE FROM meta WHERE k = ?').run(retired);
     return { ...from, epoch, serial };
   });
 }

@@ -9,12 +9,18 @@ import {
 import { contentsFindings } from './contents-findings.ts';
 import { badCopy, newer, older } from './errors.ts';
 import { newestSchemaAt, type Standing } from './migrations.ts';
+import type { Retirement } from './retirement.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /** A database that a ledger is copied from or to. */
 export interface LedgerPlace {
   readonly location: string;
-  /** Reads the ledger while no process can write to it. @throws PortolanError `ledger/locked`, `ledger/missing`. */
-  reading<Result>(work: (contents: LedgerContents) => Promise<Result>): Promise<Result>;
+  /**
+   * Reads the ledger while no process can write to it. Once `work` has made a copy, no process ever can, and leases that have expired
+   * end, because a process that wakes up would renew its own.
+   * @throws PortolanError `ledger/locked`, `ledger/missing`, `ledger/retired`, `ledger/not-retired`.
+   */
+  retiring<Result>(retirement: Retirement, work: (contents: LedgerContents) => Promise<Result>): Promise<Result>;
   /**
    * Makes a ledger of the content, as a whole or not at all. `fill` gets a function that adds rows, and must have called
    * `check` with the new ledger before it ends.
@@ -23,7 +29,7 @@ export interface LedgerPlace {
   filling<Result>(standing: ContentStanding, fill: (filling: Filling) => Promise<Result>): Promise<Result>;
 }
 
-export type ContentStanding = Standing & Pick<LedgerContents, 'coveredSince'>;
+export type ContentStanding = Omit<Standing, 'retired'> & Pick<LedgerContents, 'coveredSince'>;
 
 export interface Filling {
   add(table: ContentTable, rows: readonly object[]): Promise<void>;
@@ -48,13 +54,14 @@ export interface CopyReport {
 const BATCH = 250;
 
 /**
- * Copies a ledger to a place without one, and verifies both: the history and the objects of the source, and that every row of
- * the copy is the same. Until the last step, nothing is at the target.
- * @throws PortolanError `ledger/locked` while a process holds either, `ledger/not-empty`, `ledger/bad-copy`, and those of the
- * databases.
+ * Copies a ledger to a place without one, verifies both (the history and the objects of the source, and that every row of the copy is
+ * the same), and retires the source. Until the last step but one, nothing is at the target. A process that dies between these two leaves
+ * both as they are, and has not said that it was done.
+ * @throws PortolanError `ledger/locked` while a process holds either, `ledger/retired`, `ledger/not-empty`, `ledger/bad-copy`,
+ * `ledger/not-retired`, and those of the databases.
  */
-export async function copyLedger(from: LedgerPlace, to: LedgerPlace): Promise<CopyReport> {
-  return from.reading((contents) => copyContents(contents, to));
+export async function copyLedger(from: LedgerPlace, to: LedgerPlace, { now }: Pick<Clock, 'now'>): Promise<CopyReport> {
+  return from.retiring({ copy: to.location, atMs: now() }, (contents) => copyContents(contents, to));
 }
 
 /** Copies what a reader sees. @param as `damaged` keeps a ledger as it is, even if its history was changed. */

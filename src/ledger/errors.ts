@@ -2,6 +2,7 @@ import { isPostgres } from './address.ts';
 import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { Retirement } from './retirement.ts';
 import { unreachable } from '../model/unreachable.ts';
 
 /** Who has the ledger open for writing, as that process itself wrote it down. */
@@ -198,6 +199,38 @@ export function replaced(
     message: `The ledger ${location} changed while this process held it: ${what}. Nothing more is sent to the platform.`,
     remedy: remedies[loss],
   });
+}
+
+/** A ledger that was copied, and is used where the copy is. */
+export function retiredLedger(location: string, { copy, atMs }: Retirement): PortolanError {
+  return new PortolanError({
+    code: 'ledger/retired',
+    disposition: 'invalid',
+    message:
+      `The ledger ${location} was copied to ${copy} at ${instant(atMs)}, and does not know what was done since. ` +
+      'It is only read from then on. Nothing was changed, and nothing was sent to the platform.',
+    remedy:
+      `Use ${copy}. To use this one again on purpose, stop whatever uses the other, make a \`portolan ledger backup\` of this one, ` +
+      'and `portolan ledger restore` it in its place: installs then wait until you have confirmed them.',
+  });
+}
+
+/** The copy is complete, but nothing keeps a process from writing the ledger that was copied. */
+export function notRetired(location: string, copy: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/not-retired',
+    disposition: 'give-up',
+    message:
+      `The ledger ${location} was copied to ${copy}, and every row is the same; but it could not be marked as retired ` +
+      `(${reason(cause)}). If processes wrote both, each could install what the other has installed.`,
+    remedy: `Remove the copy, and copy again once the cause is gone. Until then, use only ${location}.`,
+    cause,
+  });
+}
+
+/** A process that meets this error must end: another version or another ledger is used now. */
+export function isLedgerPast({ code }: Pick<PortolanError, 'code'>): boolean {
+  return code === 'ledger/newer' || code === 'ledger/retired';
 }
 
 /** The error of a ledger that this process must not use any longer. */

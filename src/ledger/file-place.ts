@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { CONTENT_TABLES, type ContentTable } from './contents.ts';
 import type { ContentStanding, Filling, LedgerPlace } from './copy.ts';
-import { missing, networkFilesystem, notEmpty } from './errors.ts';
+import { missing, networkFilesystem, notEmpty, notRetired, retiredLedger } from './errors.ts';
 import {
   createDirectoryFor,
   createEmpty,
@@ -14,7 +14,8 @@ import {
 } from './files.ts';
 import { coveredSince } from './inventory.ts';
 import type { LedgerLock } from './lock.ts';
-import { explainedFile, inTransaction, openDatabase } from './open-database.ts';
+import { explainedFile, inDatabase, inTransaction, openDatabase } from './open-database.ts';
+import { type Retirement, retired, retirementText } from './retirement.ts';
 import { readSerialMark } from './serial-file.ts';
 import { initialise, lockOf } from './sqlite.ts';
 import { contentsOf, withSqliteContents } from './sqlite-contents.ts';
@@ -24,17 +25,33 @@ import type { Random } from '../runtime/random.ts';
 export function filePlace(path: string, random: Random): LedgerPlace {
   return {
     location: path,
-    async reading(work) {
+    async retiring(retirement, work) {
       if (!fileExists(path)) throw missing(path);
       const lock = lockOf(realPath(path));
       try {
-        return await withSqliteContents(path, work);
+        const result = await withSqliteContents(path, (contents) => {
+          if (contents.standing.retired !== undefined) throw retiredLedger(path, contents.standing.retired);
+          return work(contents);
+        });
+        retire(path, retirement);
+        return result;
       } finally {
         lock.release();
       }
     },
     filling: (standing, fill) => fillFile(path, { random, isBackup: false }, standing, fill),
   };
+}
+
+function retire(path: string, retirement: Retirement): void {
+  try {
+    inDatabase(path, { readOnly: false }, (database) => {
+      database.exec('PRAGMA synchronous = FULL');
+      database.prepare('INSERT INTO meta (k, v) VALUES (?, ?)').run(retired, retirementText(retirement));
+    });
+  } catch (error) {
+    throw notRetired(path, retirement.copy, error);
+  }
 }
 
 /** A file that nothing opens as a ledger before it is restored: it has no lock, and replaces another one. */

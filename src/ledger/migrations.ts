@@ -4,6 +4,7 @@ import { isPostgres } from './address.ts';
 import { corrupt } from './errors.ts';
 import { coveredSince, coverObjects } from './inventory.ts';
 import { inTransaction } from './open-database.ts';
+import { type Retirement, retired, retirementOf } from './retirement.ts';
 import { sharedTables } from './shared-tables.ts';
 
 /** One step of the schema; steps are applied in order, each in a transaction of its own, and never edited once released. */
@@ -105,6 +106,8 @@ export interface Standing {
   readonly schema: number;
   readonly serial: number;
   readonly epoch: number;
+  /** Present once it was copied to another place, where it is used from then on. */
+  readonly retired?: Retirement;
 }
 
 /** @returns undefined where there is no `meta` table with all of them: not a ledger. */
@@ -120,7 +123,9 @@ export function standingIn(rows: readonly { readonly k: string; readonly v: stri
   const lineage = meta.get('lineage');
   const [schema, serial, epoch] = ['schema', 'serial', 'epoch'].map((key) => Number.parseInt(meta.get(key) ?? '', 10));
   if (lineage === undefined || !isCount(schema) || !isCount(serial) || !isCount(epoch)) return undefined;
-  return { lineage, schema, serial, epoch };
+  const standing = { lineage, schema, serial, epoch };
+  const retirement = meta.get(retired);
+  return retirement === undefined ? standing : { ...standing, retired: retirementOf(retirement) };
 }
 
 /** @throws PortolanError `ledger/corrupt` for a database that is not a ledger. */

@@ -14,6 +14,7 @@ import {
   networkFilesystem,
   newer,
   older,
+  retiredLedger,
 } from './errors.ts';
 import { type FileGuard, guardFiles } from './file-guard.ts';
 import {
@@ -67,7 +68,7 @@ const statementWaitMs = 20;
  * Opens the ledger in a file, or a fresh one in memory for `:memory:`. For writing it takes the lock of the ledger
  * (`<path>.lock`), creates or migrates the file (after a copy to `<path>.backup-<schema>-<serial>.db`), checks it, and raises
  * the epoch.
- * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
+ * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading), `ledger/retired` (writing),
  * `ledger/corrupt`, `ledger/network-filesystem`, `ledger/full`, `ledger/io`.
  */
 export async function openSqliteLedger(path: string, options: SqliteLedgerOptions): Promise<SqlLedger> {
@@ -241,6 +242,7 @@ function openChecked(path: string, options: SqliteLedgerOptions): DatabaseSync {
     const known = newestSchema(steps);
     const standing = standingOf(database, path);
     if (standing.schema > known) throw newer(path, standing.schema, known);
+    if (standing.retired !== undefined) throw retiredLedger(path, standing.retired);
     const findings = quickCheck(database);
     // A process was killed. If another file took the ledger's place since, its pages and those of the log do not fit.
     if (hasLog && findings.length === 0) findings.push(...contentFindings(database).map(({ message }) => message));

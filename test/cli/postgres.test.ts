@@ -73,7 +73,10 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
     out: expect.stringContaining('every row is the same'),
   });
   expect(await runHere(['ledger', 'copy', file, other], { env: scene.env })).toMatchObject({ code: 0 });
-  expect((await runHere(['ledger', 'copy', file, other], { env: scene.env })).err).toContain('[ledger/not-empty]');
+  const again = await runHere(['ledger', 'copy', file, join(scene.folder, 'again.db')], { env: scene.env });
+  expect([again.code, again.err]).toEqual([3, expect.stringContaining('[ledger/retired]')]);
+  const written = await scene.run('apply', ['--ledger', url]);
+  expect([written.code, written.err]).toEqual([3, expect.stringContaining(`was copied to ${file}`)]);
   for (const ledger of [file, other]) {
     expect(await list(ledger)).toEqual(await list(url));
     expect((await scene.run('plan', ['--ledger', ledger, '--detailed-exitcode'])).code).toBe(0);

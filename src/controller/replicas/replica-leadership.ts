@@ -1,3 +1,4 @@
+import { isLedgerPast } from '../../ledger/errors.ts';
 import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
 import { sendMarginMs } from '../../ledger/lease-validity.ts';
 import { retryWithin } from '../../ledger/retry-within.ts';
@@ -150,7 +151,7 @@ export class ReplicaLeadership implements Leadership {
       try {
         waitMs = await this.#step();
       } catch (error) {
-        if (!(error instanceof PortolanError) || error.code === 'ledger/newer') throw error;
+        if (!(error instanceof PortolanError) || isLedgerPast(error)) throw error;
         observer.databaseAsked(false);
         this.#logRefusal(error);
         waitMs = Math.max(0, Math.min(POLL_MS, leaseMs / BEATS, this.#beatDueMs - clock.monotonic()));
@@ -294,7 +295,7 @@ export class ReplicaLeadership implements Leadership {
       this.#lead(lead, from);
       await this.#report({ type: 'leading', lead });
     } catch (error) {
-      if (!(error instanceof PortolanError) || error.code === 'ledger/newer') return this.#fail(error);
+      if (!(error instanceof PortolanError) || isLedgerPast(error)) return this.#fail(error);
       log.warn(`${unit} could not be taken: ${error.message}`, { code: error.code, remedy: error.remedy });
     } finally {
       if (this.#states.get(unit)?.type !== 'leading' && this.#states.get(unit)?.type !== 'leaving') {

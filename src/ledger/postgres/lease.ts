@@ -1,10 +1,11 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { fenced, type Holder, locked, newer, replaced } from '../errors.ts';
+import { fenced, type Holder, locked, newer, replaced, retiredLedger } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { type LeaseMoment, leaseMoment, LeaseValidity, sendMarginMs } from '../lease-validity.ts';
 import { prepare } from '../queries.ts';
+import { retired, retirementOf } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
 import { CommitUnanswered, postgresFault } from './faults.ts';
 import type { Renewable, Renewals } from './renewals.ts';
@@ -136,9 +137,11 @@ async function takeOver({
         .insertInto('lease')
         .values({ scope, ...row, serial: 0 })
         .onConflict((on) => on.column('scope').doUpdateSet(row).where('lease.expires_ms', '<=', databaseNow))
-        .returning('scope')
+        // This statement sees what happened while the first one waited, such as a copy of the ledger.
+        .returning((row) => row.selectFrom('meta').select('meta.v').where('meta.k', '=', retired).as('retirement'))
         .executeTakeFirst();
       if (taken === undefined) throw new NotExpired();
+      if (taken.retirement !== null) throw retiredLedger(location, retirementOf(taken.retirement));
       return epoch;
     });
   } catch (error) {

@@ -1,5 +1,5 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { missing, newer, notDurable, older } from '../errors.ts';
+import { missing, newer, notDurable, older, retiredLedger } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
 import type { LedgerTables } from '../schema.ts';
@@ -151,7 +151,7 @@ export function idleWithin(leaseMs = LEASE_MS): number {
   return Math.min(IDLE_MS_MAX, Math.max(IDLE_MS_MIN, Math.floor(leaseMs / 2)));
 }
 
-/** Creates the tables where there are none. @throws PortolanError `ledger/newer`, before any lease is taken. */
+/** Creates the tables where there are none. @throws PortolanError `ledger/newer`, `ledger/retired`, before any lease is taken. */
 export async function ensureTables(
   db: Kysely<PostgresTables>,
   access: PostgresAccess,
@@ -160,6 +160,7 @@ export async function ensureTables(
   const { location, schema } = access.address;
   const { random, migrations: steps = migrations } = options;
   const standing = await readPostgresStanding(db, schema);
+  if (standing?.retired !== undefined) throw retiredLedger(location, standing.retired);
   if (standing !== undefined) return mustBeKnown(location, standing, options);
   if (options.mustExist === true) throw missing(location);
   await withDatabase(access, (longer) => createTables(longer, schema, random.hex(16), steps));

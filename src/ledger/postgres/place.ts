@@ -1,9 +1,10 @@
 import type { Kysely, Transaction } from 'kysely';
 import { CONTENT_TABLES, type ContentTable, contentTables } from '../contents.ts';
 import type { ContentStanding, Filling, LedgerPlace } from '../copy.ts';
-import { missing, newer, notEmpty, older } from '../errors.ts';
+import { missing, newer, notEmpty, notRetired, older, retiredLedger } from '../errors.ts';
 import { coveredSince } from '../inventory.ts';
 import { migrations, newestSchema } from '../migrations.ts';
+import { type Retirement, retired, retirementText } from '../retirement.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { contentsIn } from './contents.ts';
 import { CommitUnanswered } from './faults.ts';
@@ -20,17 +21,28 @@ export function postgresPlace(access: PostgresAccess, clock: Clock): LedgerPlace
   const { location, schema } = access.address;
   return {
     location,
-    reading: (work) =>
+    retiring: (retirement, work) =>
       withDatabase(access, async (db) => {
         if ((await readPostgresStanding(db, schema)) === undefined) throw missing(location);
         await whenExpired({ db, location, clock });
-        return db
-          .transaction()
-          .setIsolationLevel('repeatable read')
-          .execute(async (transaction) => {
-            await blockLease(transaction, location);
-            return work(await contentsIn(transaction, access));
-          });
+        let isCopied = false;
+        try {
+          return await db
+            .transaction()
+            .setIsolationLevel('repeatable read')
+            .execute(async (transaction) => {
+              await blockLease(transaction, location);
+              const contents = await contentsIn(transaction, access);
+              if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
+              // First, so that a role without the privilege copies nothing.
+              await retire(transaction, retirement);
+              const result = await work(contents);
+              isCopied = true;
+              return result;
+            });
+        } catch (error) {
+          throw isCopied ? notRetired(location, retirement.copy, error) : error;
+        }
       }),
     filling: (standing, fill) =>
       withDatabase(access, async (db) => {
@@ -42,6 +54,14 @@ export function postgresPlace(access: PostgresAccess, clock: Clock): LedgerPlace
         });
       }),
   };
+}
+
+async function retire(transaction: Transaction<PostgresTables>, retirement: Retirement): Promise<void> {
+  await transaction
+    .insertInto('meta')
+    .values({ k: retired, v: retirementText(retirement) })
+    .execute();
+  await transaction.updateTable('lease').set({ holder: '' }).execute();
 }
 
 /** Waits until no process has the ledger, where there is one. */

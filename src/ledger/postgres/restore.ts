@@ -6,6 +6,7 @@ import { contentTables, type LedgerContents } from '../contents.ts';
 import { newer, older } from '../errors.ts';
 import { backupPlace } from '../file-place.ts';
 import { migrations, newestSchema, type Standing } from '../migrations.ts';
+import { retired } from '../retirement.ts';
 import { withSqliteContents } from '../sqlite-contents.ts';
 import { contentsIn } from './contents.ts';
 import { blockLease, whenExpired } from './lease.ts';
@@ -94,6 +95,7 @@ async function replaceIn(
   const isReplaced = former !== undefined && former.serial > 0;
   if (isReplaced) await copyContents(await contentsIn(transaction, access), backupPlace(kept, random), 'damaged');
   for (const table of contentTables) await transaction.deleteFrom(table).execute();
+  await transaction.deleteFrom('meta').where('k', '=', retired).execute();
   // Commands without a result were given for the former state.
   await transaction.deleteFrom('command').execute();
   await copyContents(contents, {

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { readOnlyDatabase } from '../../../src/ledger/postgres/faults.ts';
-import { inputOutput, replaced } from '../../../src/ledger/errors.ts';
+import { inputOutput, replaced, retiredLedger } from '../../../src/ledger/errors.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { Group } from './group.ts';
 
@@ -253,6 +253,16 @@ test('a leader whose ledger has lost transactions works no longer, and no other 
   expect(a.lines.filter((line) => line.includes(unit)).at(-1)).toMatch(
     /error .*does not work on platform:p00 any more, and keeps its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
   );
+});
+
+test('a replica whose ledger was copied to another place ends, and its remedy names the copy', async () => {
+  const group = groupOf(1);
+  const replica = group.add('a');
+  const past = retiredLedger('postgres://x', { copy: 'portolan.db', atMs: 0 });
+  replica.faultOf = (operation) => (operation === 'take' ? past : undefined);
+  const remedy = expect.stringContaining('Use portolan.db.');
+  await group.pass(LEASE_MS);
+  expect(await replica.leadership.failed).toMatchObject({ code: 'ledger/retired', remedy });
 });
 
 test('a bug in a listener ends the process', async () => {

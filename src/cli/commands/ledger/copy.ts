@@ -16,7 +16,8 @@ export const copyCommand = defineCommand({
   exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
   seeAlso: ['ledger backup', 'ledger verify'],
   examples: `
-The ledger that was copied stays unchanged. Never use both afterwards: neither would know what was installed with the other.
+The ledger that was copied is retired: nothing opens it for writing any more, because neither would know what is installed with the
+other. To try a move, copy a backup of it (\`portolan ledger backup\`), which retires only that.
 
 Examples:
   portolan ledger copy portolan.db 'postgres://portolan_owner@db.example.com/portolan?sslrootcert=ca.pem'
@@ -31,7 +32,7 @@ Examples:
       import('../../../ledger/copy.ts'),
       import('./postgres.ts'),
     ]);
-    const copy = await copyLedger(placeOf(from, surroundings), placeOf(to, surroundings));
+    const copy = await copyLedger(placeOf(from, surroundings), placeOf(to, surroundings), surroundings.clock);
     writeResult(options, surroundings, { copy }, describe(copy));
   },
 });
@@ -44,7 +45,7 @@ function describe({ from, to, serial, epoch, tables: { object, intent, history }
   ].join(', ');
   return (
     `copied ${safeLine(from)} to ${safeLine(to)}: ${rows}, at transaction ${serial} and epoch ${epoch}; every row is the same\n` +
-    `Use only ${safeLine(to)} from now on.\n`
+    `Use only ${safeLine(to)} from now on: ${safeLine(from)} is retired, and nothing opens it for writing any more.\n`
   );
 }
 

@@ -1,0 +1,20 @@
+import { canonicalJson } from '../model/json.ts';
+import type { EpochMs } from '../model/time.ts';
+
+/** Keeps a ledger that was copied from being written: it does not know what is done with the copy. */
+export interface Retirement {
+  /** Location of the copy. */
+  readonly copy: string;
+  readonly atMs: EpochMs;
+}
+
+/** The key of the row in the `meta` table that has it, if the ledger is retired. */
+export const retired = 'retired';
+
+export function retirementOf(text: string): Retirement {
+  return JSON.parse(text) as Retirement;
+}
+
+export function retirementText({ copy, atMs }: Retirement): string {
+  return canonicalJson({ copy, atMs });
+}
