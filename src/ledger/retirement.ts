@@ -8,6 +8,9 @@ export interface Retirement {
   readonly atMs: EpochMs;
 }
 
+/** @param location of the ledger that was copied. */
+export type OnRetired = (location: string, retirement: Retirement) => void;
+
 /** The key of the row in the `meta` table that has it, if the ledger is retired. */
 export const retired = 'retired';
 

@@ -33,6 +33,7 @@ import { fileSteps, type Migration, migrate, newestSchema, readStanding, type St
 import { copyInto, explainedFile, inDatabase, inTransaction, openDatabase, sqliteFault } from './open-database.ts';
 import type { LedgerTables } from './schema.ts';
 import { commitQueries } from './queries.ts';
+import type { OnRetired } from './retirement.ts';
 import { SqlLedger } from './sql-ledger.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
 import { isOlder, openSerialFile, readSerialMark, type SerialFile, type SerialMark } from './serial-file.ts';
@@ -51,6 +52,8 @@ export interface SqliteLedgerOptions {
   readonly pagesMax?: number;
   /** Called when the ledger is older than the mark beside it: a copy replaced it, and installs wait for confirmation. */
   readonly onOlder?: (found: { readonly path: string; readonly serial: number; readonly expected: number }) => void;
+  /** Called when a ledger that is only read was copied to another place. */
+  readonly onRetired?: OnRetired;
   /** Called with the path of the saved ledger, when its file was removed or replaced before it was closed. */
   readonly onRescued?: (path: string) => void;
   /** The schema's steps; only tests of migration pass others. */
@@ -123,6 +126,7 @@ function openForReading(path: string, options: SqliteLedgerOptions): SqlLedger {
     if (standing.schema > known) throw newer(path, standing.schema, known);
     const isReadable = steps.every(({ to, readsBefore }) => to <= standing.schema || readsBefore === true);
     if (!isReadable) throw older(path, standing.schema, known);
+    if (standing.retired !== undefined) options.onRetired?.(path, standing.retired);
     const behind = isOlder(standing, mark) ? mark : undefined;
     if (behind !== undefined) options.onOlder?.({ path, serial: standing.serial, expected: behind.serial });
     // As it will be once it is opened for writing.

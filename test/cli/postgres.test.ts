@@ -77,6 +77,10 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   expect([again.code, again.err]).toEqual([3, expect.stringContaining('[ledger/retired]')]);
   const written = await scene.run('apply', ['--ledger', url]);
   expect([written.code, written.err]).toEqual([3, expect.stringContaining(`was copied to ${file}`)]);
+  const planned = await scene.run('plan', ['--ledger', file]);
+  expect(planned.err).toMatch(/warning: the ledger .*moved\.db was copied to postgres:.* at 20.*Z, and does not know/);
+  expect((await onLedger(scene, url)(['ledger', 'list'])).err).toContain(`was copied to ${file}`);
+  expect((await onLedger(scene, other)(['ledger', 'list'])).err).toBe('');
   for (const ledger of [file, other]) {
     expect(await list(ledger)).toEqual(await list(url));
     expect((await scene.run('plan', ['--ledger', ledger, '--detailed-exitcode'])).code).toBe(0);

@@ -3,10 +3,10 @@ import { gone } from '../../ledger/errors.ts';
 import { fileExists } from '../../ledger/files.ts';
 import { readSerialMark } from '../../ledger/serial-file.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
-import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Surroundings } from './command.ts';
+import { ledgerWarnings } from './ledger-warnings.ts';
 
 /** Path of the ledger when no other is named: beside the configuration, in the working directory. */
 export const DEFAULT_LEDGER_FILE = 'portolan.db';
@@ -52,12 +52,11 @@ export async function openLedger(
     return noLedgerYet(file, terminal);
   }
   const { openSqliteLedger } = await import('../../ledger/sqlite.ts');
-  const onOlder = warnOfOlder(terminal);
   const onRescued = (path: string): void => {
     terminal.err.write(`note: the ledger of this process was saved as ${safeLine(path)}\n`);
   };
   return {
-    ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onOlder, onRescued }),
+    ledger: await openSqliteLedger(file, { clock, random, actor, readOnly, onRescued, ...ledgerWarnings(terminal) }),
     isKnown: true,
   };
 }
@@ -68,13 +67,4 @@ function noLedgerYet(location: string, { err }: Surroundings['terminal']) {
     `note: there is no ledger at ${safeLine(location)} yet, so this is the state before any apply (--ledger names another ledger)\n`,
   );
   return { ledger: { ...noLedger, location, lineage: NO_LEDGER_YET }, isKnown: true };
-}
-
-/** Returns a callback that warns about a ledger that is an older copy. */
-export function warnOfOlder({ err }: Surroundings['terminal']): NonNullable<SqliteLedgerOptions['onOlder']> {
-  return ({ path, serial, expected }) => {
-    err.write(
-      `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades are held until each application is confirmed: portolan ledger confirm SCOPE\n`,
-    );
-  };
 }

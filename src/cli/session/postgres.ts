@@ -8,6 +8,7 @@ import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
 import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
+import { ledgerWarnings } from './ledger-warnings.ts';
 import { openSecret } from './secrets.ts';
 
 /** Opens the ledger that a URL names. @throws PortolanError of `openPostgresLedger`, and `invalid` for a URL that is wrong. */
@@ -16,8 +17,9 @@ export async function openPostgres(
   options: Pick<PostgresLedgerOptions, 'actor' | 'readOnly' | 'mustExist'>,
   surroundings: Surroundings,
 ): Promise<SqlLedger> {
-  const { clock, random } = surroundings;
-  return openPostgresLedger(postgresAccess(url, surroundings), { clock, random, ...options });
+  const { clock, random, terminal } = surroundings;
+  const { onRetired } = ledgerWarnings(terminal);
+  return openPostgresLedger(postgresAccess(url, surroundings), { clock, random, onRetired, ...options });
 }
 
 /**

@@ -2,6 +2,7 @@ import { Kysely, PostgresDialect, sql } from 'kysely';
 import { missing, newer, notDurable, older, retiredLedger } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
+import type { OnRetired } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
 import { explainPostgres, postgresFault, readOnlyDatabase } from './faults.ts';
@@ -21,6 +22,8 @@ export interface PostgresLedgerOptions {
   readonly readOnly?: boolean;
   /** Never creates the tables. */
   readonly mustExist?: boolean;
+  /** Called when a ledger that is only read was copied to another place. */
+  readonly onRetired?: OnRetired;
   /** Time after which another process may take the ledger over from one that gives no sign. */
   readonly leaseMs?: number;
   /** The schema's steps; only tests of migration pass others. */
@@ -79,6 +82,7 @@ async function openForReading(
   const steps = options.migrations ?? migrations;
   const isReadable = steps.every(({ to, readsBefore }) => to <= standing.schema || readsBefore === true);
   if (!isReadable) throw older(location, standing.schema, newestSchema(steps));
+  if (standing.retired !== undefined) options.onRetired?.(location, standing.retired);
   return ledgerOf(db, location, standing, options, undefined);
 }
 

@@ -8,7 +8,8 @@ import { invalidInput } from '../../../model/errors.ts';
 import type { Intent } from '../../../model/owned.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { addServerOptions, type ServerFlags } from '../../server/options.ts';
-import { DEFAULT_LEDGER_FILE, warnOfOlder } from '../../session/open-ledger.ts';
+import { ledgerWarnings } from '../../session/ledger-warnings.ts';
+import { DEFAULT_LEDGER_FILE } from '../../session/open-ledger.ts';
 import { outputOption } from '../../session/options.ts';
 
 export interface LedgerOptions {
@@ -108,7 +109,7 @@ async function openExisting(
   }
   const { openSqliteLedger } = await import('../../../ledger/sqlite.ts');
   const { clock, random, terminal } = surroundings;
-  return openSqliteLedger(path, { ...opening, clock, random, onOlder: warnOfOlder(terminal) });
+  return openSqliteLedger(path, { ...opening, clock, random, ...ledgerWarnings(terminal) });
 }
 
 /** Opens the ledger for reading, even while another process writes to it, and closes it afterwards. */
