@@ -190,8 +190,9 @@ export function replaced(
       'Make sure that no other process uses the ledger, remove any second name of these files, and start again. ' +
       `\`portolan ledger verify --ledger ${location}\` checks it.`,
     restored:
-      'The database was restored, or a standby took its place without the last transactions. Stop all controllers, restore ' +
-      'the newest backup with `portolan ledger restore BACKUP`, so that installs wait for confirmation, and start them again.',
+      'The database was restored, or a standby took its place without the last transactions. Stop all controllers, save what ' +
+      'is there now with `portolan ledger backup FILE`, and restore that file with `portolan ledger restore FILE`: installs ' +
+      'then wait until you confirm each application. Start the controllers again.',
   };
   return new PortolanError({
     code: 'ledger/replaced',

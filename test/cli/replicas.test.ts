@@ -100,6 +100,13 @@ test('if no controller answers, the command reads the ledger, and becomes no rep
     ['platform:west', null],
     ['source:default', 'host-1'],
   ]);
+
+  // A replica that ends removes its heartbeat.
+  await shared.leave();
+  await shared.close();
+  expect((await runHere(['replicas', ...ledger])).out).toMatch(
+    /^No replica runs\.\n\n[^]*\n3 units have no leader: .*\n {2}→ Start a replica: /,
+  );
 });
 
 test('a command that has the whole ledger is named', async () => {
@@ -108,5 +115,5 @@ test('a command that has the whole ledger is named', async () => {
   onTestFinished(() => writer.close());
   const { out, err } = await runHere(['replicas', '--ledger', url]);
   expect(err).toBe('note: portolan apply by ann has the whole ledger; no replica can lead until it ends.\n');
-  expect(out).toBe('No replica has given a sign in the last hour.\n\nNo platform and no source was led yet.\n');
+  expect(out).toBe('No replica runs.\n\nNo platform and no source was led yet.\n');
 });

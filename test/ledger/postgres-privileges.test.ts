@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
@@ -154,4 +154,24 @@ test('the roles of a ledger see nothing else in its database', async () => {
       await expect(server.query(`SET ROLE ${role}; ${statement}`), `${role}: ${statement}`).rejects.toThrow(
         /permission denied/,
       );
+});
+
+test('an administrator who is not a superuser, as in a managed database, prepares a ledger and puts its tables aside', async () => {
+  const managed = await PostgresServer.create();
+  onTestFinished(() => managed.remove());
+  await managed.query('CREATE ROLE manager LOGIN CREATEROLE CREATEDB');
+  await managed.query('CREATE DATABASE fleet', 'postgres', 'manager');
+  const url = (user: string): string => postgresUrl(managed.port, 'portolan', user).replace('/portolan?', '/fleet?');
+  await managed.query(example('roles.sql'), 'fleet', 'manager');
+  await (await openPostgresLedger(trusting(url('portolan_owner')), real)).close();
+  await managed.query(example('grants.sql'), 'fleet', 'portolan_owner');
+  const shared = await openSharedLedger(trusting(url('portolan')), { ...real, replica: 'one' });
+  await shared.close();
+  await managed.query("ALTER ROLE portolan PASSWORD 'secret'", 'fleet', 'manager');
+  await managed.query(
+    'ALTER SCHEMA portolan RENAME TO former; CREATE SCHEMA portolan AUTHORIZATION portolan_owner',
+    'fleet',
+    'manager',
+  );
+  await managed.query('CREATE DATABASE rehearsal OWNER portolan_owner', 'postgres', 'manager');
 });

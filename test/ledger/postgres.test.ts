@@ -198,6 +198,8 @@ test('a database that went back in time is noticed by the process that holds the
   await querySharedServer(`UPDATE ${schema}.meta SET v = '1' WHERE k = 'serial'`);
   const error = await errorOf(ledger.commit(transaction([record('d')])));
   expect([error.code, error.disposition]).toEqual(['ledger/replaced', 'ask-human']);
+  // An older backup would lose more, and only a restore makes installs wait.
+  expect(error.remedy).toMatch(/`portolan ledger backup FILE`.*`portolan ledger restore FILE`.*confirm/);
   await ledger.close();
 });
 

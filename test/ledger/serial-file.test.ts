@@ -1,14 +1,26 @@
-import { copyFileSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { backUpLedger, restoreLedger } from '../../src/ledger/backup.ts';
 import { awaitsConfirmation, confirmScope } from '../../src/ledger/confirmation.ts';
+import { copyLedger } from '../../src/ledger/copy.ts';
+import { filePlace } from '../../src/ledger/file-place.ts';
 import type { LedgerOperation } from '../../src/ledger/ledger.ts';
 import { readSerialMark, serialPath } from '../../src/ledger/serial-file.ts';
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 import { temporaryFolder } from '../cli/platform.ts';
-import { intent as intentOf } from './fixtures.ts';
+import { codeOf, intent as intentOf } from './fixtures.ts';
 
 const SCOPE = 'default/team-a/region-1/42';
 
@@ -116,6 +128,28 @@ test('the mark is written before the commit of an install returns, and a copy wi
   copyFileSync(`${path}.old`, path);
   expect(await awaits(path)).toBe(true);
 });
+
+test.for([0, 2])(
+  'a ledger returns to its former path after %i commits elsewhere, and the mark there may stay',
+  async (commits) => {
+    const folder = temporaryFolder();
+    const path = join(folder, 'ledger.db');
+    const elsewhere = join(folder, 'elsewhere.db');
+    const place = (file: string) => filePlace(file, seededRandom(2));
+    await written(path, 3);
+    await copyLedger(place(path), place(elsewhere));
+    await written(elsewhere, commits);
+    expect(await codeOf(copyLedger(place(elsewhere), place(path)))).toBe('ledger/not-empty');
+    for (const suffix of ['', '-wal', '-shm'])
+      if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.retired${suffix}`);
+    expect(readSerialMark(path)).toMatchObject({ serial: 3 });
+    await copyLedger(place(elsewhere), place(path));
+    const found: unknown[] = [];
+    expect(await awaits(path, { onOlder: (facts) => found.push(facts) })).toBe(false);
+    expect(found).toEqual([]);
+    expect(readSerialMark(path)).toMatchObject({ serial: 3 + commits });
+  },
+);
 
 test.for([
   ['is not there', (path: string) => rmSync(path)],

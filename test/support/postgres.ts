@@ -193,9 +193,9 @@ export class PostgresServer {
     return running !== undefined && running.exitCode === null && running.signalCode === null;
   }
 
-  /** Runs statements as the owner of everything. */
-  async query(text: string, database = DATABASE): Promise<readonly Record<string, unknown>[]> {
-    return queryPostgres(this.port, text, database);
+  /** Runs statements, by default as the owner of everything. */
+  async query(text: string, database = DATABASE, user = USER): Promise<readonly Record<string, unknown>[]> {
+    return queryPostgres(this.port, text, database, user);
   }
 }
 
@@ -216,13 +216,14 @@ export function postgresUrl(port: number, schema: string, user = USER): string {
   return `postgres://${user}@127.0.0.1:${port}/${DATABASE}?schema=${schema}`;
 }
 
-/** Runs statements as the owner of everything. */
+/** Runs statements, by default as the owner of everything. */
 export async function queryPostgres(
   port: number,
   text: string,
   database = DATABASE,
+  user = USER,
 ): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ host: '127.0.0.1', port, user: USER, database });
+  const client = new pg.Client({ host: '127.0.0.1', port, user, database });
   client.on('error', () => {});
   await client.connect();
   try {

@@ -104,7 +104,7 @@ function groupText(group: ReplicaGroup, nowMs: number, out: Output): string {
   ]);
   return [
     replicas.length === 0
-      ? 'No replica has given a sign in the last hour.\n'
+      ? 'No replica runs.\n'
       : renderTable(['replica', 'version', 'since', 'last sign', 'leads', 'state', 'address'], shownReplicas, out),
     units.length === 0
       ? 'No platform and no source was led yet.\n'

@@ -15,17 +15,20 @@ export const publicUrlSchema = string(
 );
 
 /** JSON Schema of `spec.server.sessions` of Settings. */
-export const sessionsSchema = section('Sessions of the dashboard. They end when the controller stops.', {
-  idle: duration('A session ends after this time without a request. An open event stream does not extend it.', {
-    default: '2h',
-  }),
-  lifetime: duration('A session ends after this time in any case.', { default: '12h' }),
-  max: integer('Maximum number of sessions. Further sign-ins are refused until a session ends.', {
-    minimum: 1,
-    maximum: 100_000,
-    default: 1_000,
-  }),
-});
+export const sessionsSchema = section(
+  'Sessions of the dashboard. With a ledger in a file, they end when the controller stops; with one in PostgreSQL, all replicas share them.',
+  {
+    idle: duration('A session ends after this time without a request. An open event stream does not extend it.', {
+      default: '2h',
+    }),
+    lifetime: duration('A session ends after this time in any case.', { default: '12h' }),
+    max: integer('Maximum number of sessions. Further sign-ins are refused until a session ends.', {
+      minimum: 1,
+      maximum: 100_000,
+      default: 1_000,
+    }),
+  },
+);
 
 /** JSON Schema of `spec.server.oidc` of Settings. */
 export const oidcSchema = objectOf('Sign-in to the dashboard with an OpenID Connect provider. Requires publicUrl.', {
