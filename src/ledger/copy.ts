@@ -60,8 +60,8 @@ const BATCH = 250;
  * @throws PortolanError `ledger/locked` while a process holds either, `ledger/retired`, `ledger/not-empty`, `ledger/bad-copy`,
  * `ledger/not-retired`, and those of the databases.
  */
-export async function copyLedger(from: LedgerPlace, to: LedgerPlace, { now }: Pick<Clock, 'now'>): Promise<CopyReport> {
-  return from.retiring({ copy: to.location, atMs: now() }, (contents) => copyContents(contents, to));
+export async function copyLedger(from: LedgerPlace, to: LedgerPlace, clock: Pick<Clock, 'now'>): Promise<CopyReport> {
+  return from.retiring({ copy: to.location, atMs: clock.now() }, (contents) => copyContents(contents, to));
 }
 
 /** Copies what a reader sees. @param as `damaged` keeps a ledger as it is, even if its history was changed. */

@@ -136,14 +136,15 @@ test.for([0, 2])(
     const path = join(folder, 'ledger.db');
     const elsewhere = join(folder, 'elsewhere.db');
     const place = (file: string) => filePlace(file, seededRandom(2));
+    const clock = new VirtualClock();
     await written(path, 3);
-    await copyLedger(place(path), place(elsewhere));
+    await copyLedger(place(path), place(elsewhere), clock);
     await written(elsewhere, commits);
-    expect(await codeOf(copyLedger(place(elsewhere), place(path)))).toBe('ledger/not-empty');
+    expect(await codeOf(copyLedger(place(elsewhere), place(path), clock))).toBe('ledger/not-empty');
     for (const suffix of ['', '-wal', '-shm'])
       if (existsSync(`${path}${suffix}`)) renameSync(`${path}${suffix}`, `${path}.retired${suffix}`);
     expect(readSerialMark(path)).toMatchObject({ serial: 3 });
-    await copyLedger(place(elsewhere), place(path));
+    await copyLedger(place(elsewhere), place(path), clock);
     const found: unknown[] = [];
     expect(await awaits(path, { onOlder: (facts) => found.push(facts) })).toBe(false);
     expect(found).toEqual([]);
