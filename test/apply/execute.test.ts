@@ -5,6 +5,7 @@ import type { ReconciledKind } from '../../src/kinds/define.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
 import type { Verdict } from '../../src/platform/verdict.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import {
   executionOf,
   PORTS_PATH as rows,
@@ -227,6 +228,42 @@ test.for([
   });
   expect(world.objects()).toEqual([]);
 });
+
+test.for([
+  ['while the intent is written', 'failed', 'commit'],
+  ['while the request waits for its turn', 'skipped', 'turn'],
+] as const)(
+  'a machine that is suspended %s, and whose wall clock is set back, sends nothing late',
+  async ([, status, when]) => {
+    const world = new ScriptedWorld();
+    let suspendedMs = 0;
+    const suspend = (): void => {
+      suspendedMs = timing.sendWithinMs;
+    };
+    const clock: Clock = {
+      // It is set back by more than the machine sleeps.
+      now: () => world.clock.now() - 300 * suspendedMs,
+      monotonic: () => world.clock.monotonic(),
+      sinceBoot: () => ({ ...world.clock.sinceBoot(), uptimeMs: world.clock.sinceBoot().uptimeMs + suspendedMs }),
+      sleep: (ms, signal) => world.clock.sleep(ms, signal),
+    };
+    const commit = world.ledger.commit.bind(world.ledger);
+    world.ledger.commit = async (transaction) => {
+      await commit(transaction);
+      if (when === 'commit') suspend();
+    };
+    const { client } = world.apply;
+    const send: typeof client.send = async (write, options) => {
+      if (when === 'turn') suspend();
+      return client.send(write, options);
+    };
+    world.answers.push(yes);
+    const result = await execute({ ...world.apply, clock, client: { ...client, send } }, executionOf(world));
+    expect(result.status).toBe(status);
+    expect(world.sent).toEqual([]);
+    expect(world.intents()).toMatchObject([{ state: 'rejected' }]);
+  },
+);
 
 test('a request that could arrive after another process took over is not sent, and its intent is closed', async () => {
   const world = new ScriptedWorld();

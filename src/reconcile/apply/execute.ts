@@ -2,6 +2,7 @@ import type { Obstacle } from '../../kinds/calls.ts';
 import type { ReconciledKind } from '../../kinds/define.ts';
 import { type CallContext, type LedgerView, ledgerRecordOf, type ScopeReader } from '../../kinds/reconciled.ts';
 import { rememberSince } from '../../ledger/confirmation.ts';
+import { leaseMoment, LeaseValidity } from '../../ledger/lease-validity.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
@@ -91,8 +92,10 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const preimage = kind.calls.preimage(action.step, execution.live, ledgerView);
   const obstacle = await obstacleTo(execution, preimage);
   if (obstacle !== undefined) return kept(action, write, obstacle);
-  // One deadline by both clocks: a process that takes over waits no longer for the request to leave.
-  const sendBeforeMs = world.clock.monotonic() + world.timing.sendWithinMs;
+  // One deadline by all clocks, because a process that takes over waits no longer for the request to leave: while the machine is
+  // suspended, the monotonic clock may stand still and the wall clock may be set back.
+  const deadline = new LeaseValidity(world.clock, world.timing.sendWithinMs, leaseMoment(world.clock));
+  const isPast = (): boolean => world.clock.monotonic() >= deadline.untilMs();
   const { operation, declared } = write;
   const intent = newIntent(world, place, { action, operation, idempotence: declared.class, requestHash, preimage });
   const owing = action.obligation && {
@@ -107,10 +110,11 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     ]),
   );
   const sent: Sent = { execution, intent, write, prior: owing ?? prior };
-  if (world.clock.now() >= intent.sendDeadlineMs) return notSent(world, sent);
+  if (world.clock.now() >= intent.sendDeadlineMs || isPast()) return notSent(world, sent);
   let because: SkipReason | undefined;
-  const mayLeave = (): boolean => (because = isLate(world) ? { type: 'interrupted' } : execution.stop()) === undefined;
-  const verdict = await world.client.send(write, { sendBeforeMs, mayLeave });
+  const mayLeave = (): boolean =>
+    (because = isLate(world) || isPast() ? { type: 'interrupted' } : execution.stop()) === undefined;
+  const verdict = await world.client.send(write, { sendBeforeMs: deadline.untilMs(), mayLeave });
   if (because !== undefined && isUnsent(verdict)) {
     await close(world, sent, 'rejected', verdict.answer, []);
     return { status: 'skipped', action, because };
