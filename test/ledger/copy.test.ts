@@ -27,13 +27,11 @@ import {
   viewOf,
 } from './fixtures.ts';
 
-const COPIED_MS = Date.UTC(2026, 10, 27, 9, 30);
-
 /** One side of a copy. */
 interface Side {
   readonly name: string;
   readonly place: LedgerPlace;
-  open(): Promise<Ledger>;
+  open(readOnly?: boolean): Promise<Ledger>;
   findings(): Promise<readonly unknown[]>;
 }
 
@@ -42,7 +40,7 @@ function inFile(folder: string, name = 'ledger.db'): Side {
   return {
     name: path,
     place: filePlace(path, real.random),
-    open: () => openSqliteLedger(path, real),
+    open: (readOnly = false) => openSqliteLedger(path, { ...real, readOnly }),
     findings: async () => verifySqliteLedger(path),
   };
 }
@@ -53,13 +51,13 @@ async function inDatabase(schema = freshSchema()): Promise<Side & { readonly sch
     schema,
     name: access.address.location,
     place: postgresPlace(access, real.clock),
-    open: () => openPostgresLedger(access, real),
+    open: (readOnly = false) => openPostgresLedger(access, { ...real, readOnly }),
     findings: async () => (await verifyPostgresLedger(access)).findings,
   };
 }
 
 function copyLedger(from: LedgerPlace, to: LedgerPlace): Promise<CopyReport> {
-  return copyAt(from, to, { now: () => COPIED_MS });
+  return copyAt(from, to, real.clock);
 }
 
 /** Writes rows of every table, with texts of every kind, and more of them than one batch has. */
@@ -116,6 +114,11 @@ test('a ledger goes to PostgreSQL and back into a file, and every row, hash, epo
   expect({ ...again, from: '', to: '', schema: there.schema }).toEqual({ ...there, from: '', to: '' });
   expect(await back.findings()).toEqual([]);
   expect(await stateOf(back)).toEqual(before);
+  for (const side of [database, file]) {
+    const ledger = await side.open(true);
+    expect({ view: await viewOf(ledger), lineage: ledger.lineage, epoch: ledger.epoch }).toEqual(before);
+    await ledger.close();
+  }
   expect(readdirSync(directory.path).filter((name) => name.includes('copying'))).toEqual([]);
 });
 

@@ -6,7 +6,7 @@ import { copyContents, copyLedger, type LedgerPlace } from '../../src/ledger/cop
 import { backupPlace, filePlace } from '../../src/ledger/file-place.ts';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { withPostgresContents } from '../../src/ledger/postgres/contents.ts';
-import { inDatabase as inDatabaseFile } from '../../src/ledger/open-database.ts';
+import { inDatabase as withFile } from '../../src/ledger/open-database.ts';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { postgresPlace } from '../../src/ledger/postgres/place.ts';
 import { restorePostgresLedger } from '../../src/ledger/postgres/restore.ts';
@@ -124,17 +124,17 @@ test('a ledger that cannot be retired is said to be so, with the copy', async ()
   const path = join(directory.path, 'ledger.db');
   const [file, database] = [inFile(path), await inDatabase()];
   await fill(file);
-  const slow: LedgerPlace = {
+  const jamming: LedgerPlace = {
     ...database.place,
     filling: async (standing, fillIt) => {
       const result = await database.place.filling(standing, fillIt);
-      inDatabaseFile(path, { readOnly: false }, (opened) =>
+      withFile(path, { readOnly: false }, (opened) =>
         opened.exec("CREATE TRIGGER no BEFORE INSERT ON meta BEGIN SELECT RAISE(ABORT, 'no room'); END"),
       );
       return result;
     },
   };
-  const error = await errorOf(copyLedger(file.place, slow, real.clock));
+  const error = await errorOf(copyLedger(file.place, jamming, real.clock));
   expect([error.code, error.message]).toEqual(['ledger/not-retired', expect.stringMatching(/no room.*wrote both/)]);
   expect(error.remedy).toContain(`use only ${path}`);
 });
