@@ -115,8 +115,9 @@ test('a command whose machine is suspended after an intent sends nothing: anothe
   const applied = await apply();
   expect(suspendedMs).toBeGreaterThan(0);
   expect(scene.traffic().writes).toEqual([]);
-  expect(applied.code, applied.out + applied.err).not.toBe(0);
-  expect(applied.out).toContain('the next run continues with');
+  expect(applied.code, applied.out + applied.err).toBe(1);
+  expect(applied.out.match(/not sent: more than 2000 ms passed since the intent was written/g)).toHaveLength(3);
+  expect(applied.out).toContain('Applied: 0 done, 3 failed, 0 skipped. The next run continues with 3 changes.');
 
   suspending.mockRestore();
   expect((await apply()).code).toBe(0);
