@@ -24,6 +24,9 @@ export class Controller implements Process {
   readonly chance: Chance;
   readonly #world: World;
   readonly #bornMs: number;
+  /** Time that its monotonic clock has not counted, and since when it stands still: its machine is suspended. */
+  #suspendedMs = 0;
+  #suspendedFromMs: number | undefined;
   alive = true;
   epoch = 0;
   /** Asked to stop: finishes what is in flight. */
@@ -147,7 +150,7 @@ export class Controller implements Process {
     return {
       now: () => this.wallMs(),
       // Of a process of its own: no two processes can compare theirs.
-      monotonic: () => timeline.nowMs - this.#bornMs,
+      monotonic: () => (this.#suspendedFromMs ?? timeline.nowMs) - this.#bornMs - this.#suspendedMs,
       sinceBoot: () => ({ boot: world.boot, uptimeMs: timeline.nowMs }),
       sleep: (ms) => this.#sleep(ms),
     };
@@ -193,8 +196,17 @@ export class Controller implements Process {
     world.books.committed(transaction, this.epoch);
     world.note(`p${this.number} commit ${describe(transaction)}`);
     if (world.diesAfter(this, step)) return never();
-    if (step.pauseMs > 0) await new Promise<void>((resolve) => world.timeline.after(step.pauseMs, resolve));
+    if (step.pauseMs > 0) await this.#pause(step.pauseMs, step.suspends === true);
     return this.alive ? undefined : never();
+  }
+
+  async #pause(ms: number, suspends: boolean): Promise<void> {
+    const { timeline } = this.#world;
+    if (suspends) this.#suspendedFromMs ??= timeline.nowMs;
+    await new Promise<void>((resolve) => timeline.after(ms, resolve));
+    if (this.#suspendedFromMs === undefined) return;
+    this.#suspendedMs += timeline.nowMs - this.#suspendedFromMs;
+    this.#suspendedFromMs = undefined;
   }
 }
 

@@ -131,6 +131,7 @@ function faultsAt(effect: Effect): Perturbation[] {
       return [
         ...[1, 2, 3, 6].map((commits): Perturbation => ({ type: 'full', commits })),
         ...[1_999, 2_000, 30_000].map((ms): Perturbation => ({ type: 'pause', ms })),
+        { type: 'pause', ms: 30_000, suspension: { jumpMs: -600_000 } },
         ...others,
       ];
     case 'sleep':

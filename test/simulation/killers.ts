@@ -142,6 +142,7 @@ export const killers: Readonly<Record<string, Killer>> = {
   ],
   'settle windows go by the wall clock': [['I-SETTLE', 'I-ONCE', 'L-CONV'], 580],
   'a restart of the machine goes unnoticed': [['I-SETTLE', 'I-ONCE', 'L-CONV', 'L-HOLD'], 12],
+  'the time of a suspended machine is not counted': [['I-WAL'], 140],
 };
 
 /** By the killer: several mutants have the same one, and each killer is used by two tests. */

@@ -324,6 +324,11 @@ export const mutants: readonly Mutant[] = [
     ...clock,
     sinceBoot: () => ({ boot: 'always', uptimeMs: clock.monotonic() }),
   })),
+  clocked('the time of a suspended machine is not counted', (clock) => {
+    const { uptimeMs, ...boot } = clock.sinceBoot();
+    const fromMs = clock.monotonic();
+    return { ...clock, sinceBoot: () => ({ ...boot, uptimeMs: uptimeMs + clock.monotonic() - fromMs }) };
+  }),
 ];
 
 /** Only intents in these states are seen. */

@@ -35,7 +35,7 @@ export type Perturbation =
   /** This commit and the next ones find the disk full. */
   | { readonly type: 'full'; readonly commits: number }
   /** The process does not run for a while, after this commit. */
-  | { readonly type: 'pause'; readonly ms: number }
+  | { readonly type: 'pause'; readonly ms: number; readonly suspension?: Suspension }
   /** Another process opens the ledger while this one lives. */
   | { readonly type: 'takeover' }
   | { readonly type: 'actor'; readonly actor: ActorName; readonly a: number }
@@ -44,6 +44,11 @@ export type Perturbation =
   | { readonly type: 'clock'; readonly jumpMs: number }
   /** SIGTERM: what is in flight is finished, nothing new is begun. */
   | { readonly type: 'stop'; readonly downMs: number };
+
+/** Of the whole machine: its monotonic clock stands still, and its wall clock may be wrong when it wakes up. */
+export interface Suspension {
+  readonly jumpMs: number;
+}
 
 export type Script = readonly (readonly [step: number, perturbation: Perturbation])[];
 
@@ -102,6 +107,12 @@ export function classOf(operation: string): WriteClass {
   if (found === undefined) throw new Error(`${operation} is not a write`);
   return found.declared.class;
 }
+
+const PAUSES: readonly Omit<Extract<Perturbation, { type: 'pause' }>, 'type'>[] = [
+  ...[500, 1_999, 2_000, 30_000].map((ms) => ({ ms })),
+  ...[0, -600_000, 600_000].map((jumpMs) => ({ ms: 30_000, suspension: { jumpMs } })),
+  { ms: 1_999, suspension: { jumpMs: -600_000 } },
+];
 
 /** How often what goes wrong: each schedule has its own mix, so that rare things meet each other somewhere. */
 export interface Swarm {
@@ -202,9 +213,7 @@ export class RandomPlan implements Plan {
     switch (effect.kind) {
       case 'commit':
         if (chance.happens(rates.full)) return { type: 'full', commits: chance.between(1, 6) };
-        return chance.happens(rates.pause)
-          ? { type: 'pause', ms: chance.pick([500, 1_999, 2_000, 30_000]) }
-          : undefined;
+        return chance.happens(rates.pause) ? { type: 'pause', ...chance.pick(PAUSES) } : undefined;
       case 'sleep':
       case 'rest':
         return undefined;
@@ -232,7 +241,9 @@ export function inWords(perturbation: Perturbation): string {
     case 'full':
       return `ledger full for ${perturbation.commits} commits`;
     case 'pause':
-      return `process paused for ${perturbation.ms} ms after its commit`;
+      return perturbation.suspension === undefined
+        ? `process paused for ${perturbation.ms} ms after its commit`
+        : `machine suspended for ${perturbation.ms} ms after the commit, wall clock off by ${perturbation.suspension.jumpMs} ms`;
     case 'takeover':
       return 'another process opens the ledger';
     case 'actor':
@@ -253,7 +264,8 @@ type Named =
   | { readonly type: 'actor'; readonly actor: string }
   | { readonly type: 'git'; readonly edit: string }
   | { readonly type: 'clock'; readonly jumpMs: number }
-  | { readonly type: 'full' | 'pause' | 'takeover' | 'stop' };
+  | { readonly type: 'pause'; readonly suspension?: Suspension }
+  | { readonly type: 'full' | 'takeover' | 'stop' };
 
 /** The name under which it is counted. */
 export function kindOf(perturbation: Named): string {
@@ -269,6 +281,8 @@ export function kindOf(perturbation: Named): string {
       return `git-${perturbation.edit}`;
     case 'full':
       return 'ledger-full';
+    case 'pause':
+      return perturbation.suspension === undefined ? 'pause' : 'suspension';
     case 'clock':
       return perturbation.jumpMs > 0 ? 'clock-forward' : 'clock-back';
     default:

@@ -65,6 +65,8 @@ export interface Step {
   readonly a: number;
   readonly crash: Extract<Perturbation, { type: 'crash' }> | undefined;
   readonly pauseMs: number;
+  /** Its monotonic clock does not count the pause. */
+  readonly suspends?: boolean;
 }
 
 /** What makes a refusal for the order of things nobody's fault: the platform moved, or did not do what it said. */
@@ -220,7 +222,8 @@ export class World {
         this.#fullCommits = Math.max(this.#fullCommits, perturbation.commits);
         return step;
       case 'pause':
-        return { ...step, pauseMs: perturbation.ms };
+        this.wallOffsetMs += perturbation.suspension?.jumpMs ?? 0;
+        return { ...step, pauseMs: perturbation.ms, suspends: perturbation.suspension !== undefined };
       case 'takeover':
         this.start();
         return step;
