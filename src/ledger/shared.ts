@@ -105,13 +105,15 @@ export interface ChangedFacts {
 export interface SharedEvents {
   /** Gives the events the next sequences, in order. */
   append(events: readonly Json[]): Promise<void>;
-  /**
-   * Returns at most `limit` events with a higher sequence, in order. Sequences increase by one; what is older than the oldest one
-   * returned was removed. No later call returns a sequence below one that was returned.
-   */
-  since(sequence: number, limit: number): Promise<readonly SharedEvent[]>;
-  /** Returns the sequence of the newest event; 0: there is none. */
-  newest(): Promise<number>;
+  /** Returns at most `limit` events with a higher sequence. */
+  since(sequence: number, limit: number): Promise<EventsSince>;
+}
+
+export interface EventsSince {
+  /** Sequence of the newest event; 0: there is none. It only falls when a database without its last transactions took over. */
+  readonly newest: number;
+  /** In order. Sequences increase by one; what is older than the first one was removed. */
+  readonly events: readonly SharedEvent[];
 }
 
 export interface SharedEvent {

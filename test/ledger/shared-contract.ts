@@ -236,7 +236,7 @@ function facts(both: Both): void {
 function events(both: Both): void {
   test('orders the events of all processes: no reader misses one, or sees a later one before it', async () => {
     const { one, two } = both();
-    expect([await one.events.newest(), await one.events.since(0, 10)]).toEqual([0, []]);
+    expect(await one.events.since(0, 10)).toEqual({ newest: 0, events: [] });
     await one.events.append([]);
     const writing = Promise.all(
       [one, two].map(async ({ events: log }, at) => {
@@ -249,7 +249,7 @@ function events(both: Both): void {
     );
     const seen: { readonly at: number; readonly n: number }[] = [];
     while (seen.length < 40)
-      for (const { sequence, event } of await two.events.since(seen.length, 7)) {
+      for (const { sequence, event } of (await two.events.since(seen.length, 7)).events) {
         seen.push(event as { at: number; n: number });
         expect(sequence).toBe(seen.length);
       }
@@ -258,13 +258,14 @@ function events(both: Both): void {
       expect(seen.filter((event) => event.at === at).map(({ n }) => n)).toEqual(
         Array.from({ length: 20 }, (_, n) => n),
       );
-    expect(await one.events.newest()).toBe(40);
+    for (const sequence of [40, 45]) expect(await one.events.since(sequence, 7)).toEqual({ newest: 40, events: [] });
   });
 
   test('keeps the newest 5,000 events', async () => {
     const { one, two } = both();
     for (let n = 0; n < 6; n += 1) await one.events.append(Array.from({ length: 1_000 }, (_, at) => ({ at })));
-    const kept = await two.events.since(0, 10_000);
+    const { newest, events: kept } = await two.events.since(0, 10_000);
+    expect(newest).toBe(6_000);
     expect([kept.length, kept[0]?.sequence, kept.at(-1)?.sequence]).toEqual([5_000, 1_001, 6_000]);
   });
 }

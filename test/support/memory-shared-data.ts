@@ -20,8 +20,10 @@ export function memoryEvents({ database, once, patiently }: Access): SharedLedge
         database.signal('event');
       }),
     since: (sequence, limit) =>
-      patiently('events', () => database.events.filter((event) => event.sequence > sequence).slice(0, limit)),
-    newest: () => patiently('events', () => database.sequence),
+      patiently('events', () => {
+        const events = database.events.filter((event) => event.sequence > sequence).slice(0, limit);
+        return { newest: database.sequence, events };
+      }),
   };
 }
 

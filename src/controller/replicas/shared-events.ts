@@ -1,4 +1,4 @@
-import type { SharedEvents, SharedLedger } from '../../ledger/shared.ts';
+import type { EventsSince, SharedLedger } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { ControllerEvent } from '../../model/status.ts';
@@ -114,6 +114,13 @@ function createRing() {
   return {
     listeners,
     newest: () => through,
+    /** A database without the last events took the place of the former one: it gives their sequences to others. */
+    clear(): void {
+      events = [];
+      ids.clear();
+      through = 0;
+      gone = 0;
+    },
     add(event: ControllerEvent): void {
       if (event.sequence <= through) return;
       if (event.sequence > through + 1) {
@@ -196,15 +203,19 @@ class Reader {
     const { clock, shared } = this.#parts;
     try {
       for (;;) {
-        const found: Awaited<ReturnType<SharedEvents['since']>> = await shared.events.since(
-          this.#ring.newest(),
-          READ_MAX,
-        );
+        const since = this.#ring.newest();
+        const found: EventsSince = await shared.events.since(since, READ_MAX);
         [this.#readMs, this.#readAtMs] = [clock.monotonic(), clock.now()];
-        const events = found.map(({ sequence, event }) => ({ ...(event as unknown as ControllerEvent), sequence }));
+        if (found.newest < since) {
+          this.#ring.clear();
+          continue;
+        }
+        const events = found.events.map(({ sequence, event }) => {
+          return { ...(event as unknown as ControllerEvent), sequence };
+        });
         this.#onRead(new Set(events.map(({ id }) => id)));
         for (const event of events) this.#ring.add(event);
-        if (found.length < READ_MAX) return;
+        if (events.length < READ_MAX) return;
       }
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;

@@ -2,9 +2,9 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { whileBusy } from '../patience.ts';
 import type {
   ChangedFacts,
+  EventsSince,
   LiveReplica,
   ReplicaReport,
-  SharedEvent,
   SharedEvents,
   SharedSessions,
   StoredSession,
@@ -49,7 +49,6 @@ export class SharedData {
     this.events = {
       append: (events) => this.#append(events),
       since: (sequence, limit) => this.#eventsSince(sequence, limit),
-      newest: () => this.#newestEvent(),
     };
     this.sessions = {
       start: (hash, user) => this.#startSession(hash, user),
@@ -128,18 +127,16 @@ export class SharedData {
     }
   }
 
-  async #eventsSince(sequence: number, limit: number): Promise<readonly SharedEvent[]> {
-    const rows = await this.run(sql<{ sequence: number; event: string }>`
-      select sequence, event from ${this.table('event')} where sequence > ${sequence}::bigint
-      order by sequence limit ${limit}::bigint`);
-    return rows.map(({ sequence: number, event }) => ({ sequence: number, event: JSON.parse(event) as Json }));
-  }
-
-  async #newestEvent(): Promise<number> {
-    const [row] = await this.run(
-      sql<{ sequence: number }>`select v::bigint as sequence from ${this.table('meta')} where k = 'event'`,
+  async #eventsSince(sequence: number, limit: number): Promise<EventsSince> {
+    const rows = await this.run(sql<{ newest: number; sequence: number | null; event: string }>`
+      select m.v::bigint as newest, e.sequence, e.event from ${this.table('meta')} m
+      left join (select sequence, event from ${this.table('event')} where sequence > ${sequence}::bigint
+        order by sequence limit ${limit}::bigint) e on true
+      where m.k = 'event' order by e.sequence`);
+    const events = rows.flatMap(({ sequence: number, event }) =>
+      number === null ? [] : [{ sequence: number, event: JSON.parse(event) as Json }],
     );
-    return row?.sequence ?? 0;
+    return { newest: rows[0]?.newest ?? 0, events };
   }
 
   async #startSession(hash: string, user: Json): Promise<void> {

@@ -105,6 +105,25 @@ test('a position that the database does not have, as after it was restored, is n
   expect(one.since(3, 1).isComplete).toBe(false);
 });
 
+test('a replica goes on where a database without the last events takes the place of the former one', async () => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  publish(one, 0, 10);
+  await world.until(() => one.newest === 10 && other.newest === 10, 'both have all');
+  world.database.events.splice(6);
+  world.database.sequence = 6;
+  let rung = 0;
+  other.subscribe(() => (rung += 1));
+  publish(one, 10, 2);
+  const kept = [...numbered(6), 'event 10', 'event 11'];
+  await world.until(() => messagesIn(other).includes('event 11'), 'the new ones arrive');
+  expect(messagesIn(other)).toEqual(kept);
+  await world.until(() => messagesIn(one).length === 8, 'also at the one that lost them');
+  expect(messagesIn(one)).toEqual(kept);
+  expect([other.newest, other.since(10, 9).isComplete, other.since(6, 9).isComplete]).toEqual([8, false, true]);
+  expect(rung).toBeGreaterThan(0);
+});
+
 test('a replica that starts has the stored events, and one that was away for long reports the gap', async () => {
   const world = new World();
   const one = world.replica('one');
