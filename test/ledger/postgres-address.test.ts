@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { isPostgres } from '../../src/ledger/address.ts';
 import { parseAddress } from '../../src/ledger/postgres/address.ts';
-import { CommitUnanswered, explainPostgres } from '../../src/ledger/postgres/faults.ts';
+import { CommitUnanswered, driverError, explainPostgres } from '../../src/ledger/postgres/faults.ts';
 import { passwordIn } from '../../src/ledger/postgres/password-file.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 
@@ -72,6 +72,11 @@ function serverError(code: string, severity = 'ERROR'): Error {
   return Object.assign(new Error('what the server says'), { code, severity });
 }
 
+/** An error as the driver throws it. */
+function thrown(message: string, code?: string): unknown {
+  return driverError(Object.assign(new Error(message), code === undefined ? {} : { code }), false);
+}
+
 test.for([
   [serverError('55P03'), 'ledger/busy', 'retry'],
   [serverError('40001'), 'ledger/busy', 'retry'],
@@ -89,11 +94,15 @@ test.for([
   [serverError('42501'), 'ledger/refused', 'invalid'],
   [serverError('42P01'), 'ledger/corrupt', 'give-up'],
   [serverError('XX001'), 'ledger/corrupt', 'give-up'],
-  [Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' }), 'ledger/unreachable', 'retry'],
-  [Object.assign(new Error('getaddrinfo'), { code: 'EAI_AGAIN' }), 'ledger/unreachable', 'retry'],
-  [Object.assign(new Error('self-signed'), { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' }), 'ledger/refused', 'invalid'],
-  [new Error('The server does not support SSL connections'), 'ledger/refused', 'invalid'],
-  [new Error('Connection terminated unexpectedly'), 'ledger/unreachable', 'retry'],
+  [serverError('25P04', 'FATAL'), 'ledger/unreachable', 'retry'],
+  [thrown('connect ECONNREFUSED', 'ECONNREFUSED'), 'ledger/unreachable', 'retry'],
+  [thrown('getaddrinfo', 'EAI_AGAIN'), 'ledger/unreachable', 'retry'],
+  [thrown('self-signed', 'DEPTH_ZERO_SELF_SIGNED_CERT'), 'ledger/refused', 'invalid'],
+  [thrown('The server does not support SSL connections'), 'ledger/refused', 'invalid'],
+  [thrown('SASL: SCRAM-SERVER-FIRST-MESSAGE: client password must be a string'), 'ledger/refused', 'invalid'],
+  [thrown('Connection terminated unexpectedly'), 'ledger/unreachable', 'retry'],
+  // A server that could not start a process for the connection.
+  [thrown('There was an error establishing an SSL connection'), 'ledger/unreachable', 'retry'],
   [new CommitUnanswered('no answer'), 'ledger/unanswered', 'retry'],
 ] as const)('%s has a code and a remedy', ([error, code, disposition]) => {
   const found = explainPostgres(error, 'postgres://ann@db/fleet');
@@ -104,5 +113,7 @@ test.for([
 
 test('an error of ours stays what it is', () => {
   for (const error of [new TypeError('a bug'), serverError('42601'), serverError('23514')])
-    expect(explainPostgres(error, 'x')).toBe(error);
+    expect(explainPostgres(driverError(error, true), 'x')).toBe(error);
+  const error = new Error('a bug outside of the driver');
+  expect(explainPostgres(error, 'x')).toBe(error);
 });

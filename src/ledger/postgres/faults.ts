@@ -11,6 +11,27 @@ export class UnusableFile extends Error {
   override readonly name = 'UnusableFile';
 }
 
+/** The driver could not connect, or lost its connection: it has no list of the errors that it throws then. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+  readonly code: string;
+  /** The server may have carried out what was sent. */
+  readonly wasConnected: boolean;
+
+  constructor(cause: Error, wasConnected: boolean) {
+    super(reasonOf(cause), { cause });
+    this.code = 'code' in cause && typeof cause.code === 'string' ? cause.code : '';
+    this.wasConnected = wasConnected;
+  }
+}
+
+/** Returns what the driver threw, where it is not an answer of the server, as an error of the connection. A bug stays as it is. */
+export function driverError(error: unknown, wasConnected: boolean): unknown {
+  const isBug = !(error instanceof Error) || error instanceof TypeError || error instanceof RangeError;
+  const isKnown = error instanceof UnusableFile || error instanceof PortolanError || isServerError(error);
+  return isBug || isKnown ? error : new ConnectionError(error, wasConnected);
+}
+
 interface ServerError extends Error {
   /** SQLSTATE: five characters. */
   readonly code: string;
@@ -22,28 +43,35 @@ export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && 'severity' in error && typeof (error as { code?: unknown }).code === 'string';
 }
 
-/** Whether the connection is of no use after the error: it is lost, or the server ends it. */
+/**
+ * Whether the connection is of no use after the error: it is lost, or the server ends it, or the server is a standby. The address may
+ * lead to another server by now, and a connection that is kept would never reach that one.
+ */
 export function endsConnection(error: unknown): boolean {
-  return (
-    !isServerError(error) || error.severity === 'FATAL' || error.severity === 'PANIC' || error.code.startsWith('57P')
-  );
+  if (!isServerError(error)) return true;
+  return error.severity === 'FATAL' || error.severity === 'PANIC' || /^(?:57P|25006)/.test(error.code);
 }
 
-/** Codes of libuv and of Node for a server that cannot be reached, now or at all. */
-const NETWORK = /^(?:E[A-Z_]+|ERR_SOCKET_.+)$/;
 const CERTIFICATE =
   /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL|ERR_TLS|server does not support SSL|SSL\/TLS required/;
+
+/** Whether the server may have carried out the statement that ended with the error. */
+export function isUnanswered(error: unknown): boolean {
+  if (error instanceof ConnectionError) return error.wasConnected;
+  return isServerError(error) && /^(?:08|57P0[12]|25P0)/.test(error.code);
+}
 
 /** Returns the class of an error that a database or its connection threw. */
 export function postgresFault(error: unknown): DatabaseFault {
   if (error instanceof PortolanError) return 'unknown';
-  if (!isServerError(error)) return isConnectionError(error) ? 'lost' : 'unknown';
+  if (!isServerError(error))
+    return error instanceof UnusableFile || error instanceof ConnectionError ? 'lost' : 'unknown';
   const { code } = error;
   if (code === '23505') return 'unique';
   // Lock not available, statement cancelled, serialization failure, deadlock.
   if (/^(?:55P03|57014|40001|40P01)$/.test(code)) return 'busy';
-  // Connection exceptions, shutdown and start of the server, too many connections, a session that idled in its transaction.
-  if (/^(?:08|57P0|533|25P03)/.test(code)) return 'lost';
+  // Connection exceptions, shutdown and start of the server, too many connections, a session that idled in its transaction or in all.
+  if (/^(?:08|57P0|533|25P0[34])/.test(code)) return 'lost';
   if (code === '53100') return 'full';
   // The server lacks memory or another resource.
   if (code.startsWith('53')) return 'busy';
@@ -52,18 +80,6 @@ export function postgresFault(error: unknown): DatabaseFault {
   // Errors of the server itself: of its files, or internal ones.
   if (/^(?:58|XX)/.test(code)) return 'io';
   return 'unknown';
-}
-
-/** `pg` throws bare errors with these words when a connection ends. */
-const ENDED =
-  /^(?:Connection terminated|Client has encountered a connection error|Query read timeout|timeout exceeded when trying to connect|timeout expired|The server does not support SSL|Postgres connection has been discarded|Received unexpected)/;
-
-function isConnectionError(error: unknown): boolean {
-  if (error instanceof CommitUnanswered) return false;
-  if (error instanceof UnusableFile) return true;
-  if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return NETWORK.test(code) || CERTIFICATE.test(code) || ENDED.test(error.message) || error instanceof AggregateError;
 }
 
 /** Kysely and the pool say so once this process has closed the ledger. */

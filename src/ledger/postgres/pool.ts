@@ -1,8 +1,8 @@
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { Client, PoolClient, PoolConfig } from 'pg';
+import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
-import { CommitUnanswered, endsConnection, isServerError } from './faults.ts';
+import { CommitUnanswered, driverError, endsConnection, isServerError } from './faults.ts';
 import type { Secret } from '../../model/secret.ts';
 
 /** Holds what a connection to the database takes. */
@@ -26,6 +26,8 @@ export type Certificates = Readonly<Record<'root' | 'client' | 'key', string | u
  */
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 5_000;
+/** The address may lead to another server after this time, such as after a failover that only some connections noticed. */
+const CONNECTION_S_MAX = 600;
 /** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
 const STATEMENT_MS_MAX = 15_000;
 /**
@@ -60,7 +62,7 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
       try {
         // Without an idle connection, the pool makes one.
         if (pool.idleCount === 0) pool.options.ssl = tlsOf(access) ?? false;
-        return guarded(await pool.connect(), begin, () => slots.give());
+        return guarded(await connected(pool), begin, () => slots.give());
       } catch (error) {
         slots.give();
         throw error;
@@ -68,6 +70,14 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
     },
     end: () => pool.end(),
   };
+}
+
+async function connected(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw driverError(error, false);
+  }
 }
 
 /** Returns a connection of its own, which is not open yet. */
@@ -95,6 +105,7 @@ function configurationOf(
     options: '',
     max: connections ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: connectMsMax ?? CONNECT_MS_MAX,
+    maxLifetimeSeconds: CONNECTION_S_MAX,
     query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
     keepAlive: true,
     types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
@@ -145,7 +156,8 @@ function guarded(client: PoolClient, begin: string, released: () => void): Postg
       // Without values, so that the simple protocol runs all statements in one message.
       if (text === 'begin') return answerOf(await client.query(begin));
       return answerOf(await client.query(text, [...values]));
-    } catch (error) {
+    } catch (thrown) {
+      const error = driverError(thrown, true);
       if (endsConnection(error)) lose();
       if (isLost && text === 'commit' && !isRefusedCommit(error))
         throw new CommitUnanswered('the commit was not answered', { cause: error });
