@@ -6,6 +6,7 @@ import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { standbyOf } from './failover.ts';
 import { codeOf, intent, object, real, record, snapshot, stillClock, transaction } from './fixtures.ts';
 
 /** Leases of platforms: each platform has at most one leader, and its successor is never mistaken for it. */
@@ -214,9 +215,10 @@ test('the lease of a leader whose ledger has lost transactions is renewed until 
   const leaseMs = 1_000;
   const [one, two] = [await shared(schema, { leaseMs }), await shared(schema, { leaseMs })];
   const east = await lead(one, 'east');
-  for (let n = 0; n < 3; n += 1) await east.ledger.commit(step('east', east.ledger.epoch, n));
-  // A standby that lacks the last commits has taken the place of the database.
-  await querySharedServer(`UPDATE ${schema}.meta SET v = '1' WHERE k = 'serial'`);
+  await east.ledger.commit(step('east', east.ledger.epoch, 1));
+  const failover = await standbyOf(schema);
+  await east.ledger.commit(step('east', east.ledger.epoch, 2));
+  await failover();
   expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 3)))).toBe('ledger/replaced');
   await real.clock.sleep(3 * leaseMs);
   expect(await two.lead('platform:east')).toBeUndefined();

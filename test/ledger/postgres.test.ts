@@ -9,6 +9,7 @@ import {
 import type { Clock } from '../../src/runtime/clock.ts';
 import { postgresUrl } from '../support/postgres.ts';
 import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { standbyOf } from './failover.ts';
 import { codeOf, errorOf, intent, object, real, record, transaction, viewOf } from './fixtures.ts';
 
 /** What is special about a ledger in PostgreSQL. What every ledger does is in `contract.test.ts`. */
@@ -194,8 +195,10 @@ test('a database that accepts no writes is refused as a standby until it does', 
 test('a database that went back in time is noticed by the process that holds the ledger', async () => {
   const schema = freshSchema();
   const ledger = await opened(schema);
-  for (const event of ['a', 'b', 'c']) await ledger.commit(transaction([record(event)]));
-  await querySharedServer(`UPDATE ${schema}.meta SET v = '1' WHERE k = 'serial'`);
+  await ledger.commit(transaction([record('a')]));
+  const failover = await standbyOf(schema);
+  await ledger.commit(transaction([record('b')]));
+  await failover();
   const error = await errorOf(ledger.commit(transaction([record('d')])));
   expect([error.code, error.disposition]).toEqual(['ledger/replaced', 'ask-human']);
   // An older backup would lose more, and only a restore makes installs wait.

@@ -7,7 +7,7 @@ import { type LeaseMoment, leaseMoment, LeaseValidity, sendMarginMs } from '../l
 import { prepare } from '../queries.ts';
 import { retired, retirementOf } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
-import { CommitUnanswered, postgresFault } from './faults.ts';
+import { CommitUnanswered, explainPostgres, postgresFault } from './faults.ts';
 import type { Renewable, Renewals } from './renewals.ts';
 import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
 
@@ -52,8 +52,8 @@ export async function acquireLease(parts: LeaseParts): Promise<Lease> {
  */
 export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
   const before = leaseMoment(parts.clock);
-  const epoch = await takeOver(parts);
-  return epoch === undefined ? undefined : new Lease(parts, epoch, before);
+  const taken = await takeOver(parts);
+  return taken && new Lease(parts, taken, before);
 }
 
 /** Waits until a lease expires. @throws PortolanError `ledger/locked` once its holder has renewed it. */
@@ -100,7 +100,14 @@ function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {
 
 class NotExpired extends Error {}
 
-/** @returns the new epoch; undefined if another process was faster. */
+/** A row of a lease that this process has taken. */
+interface Taken {
+  readonly epoch: number;
+  /** Serial of the last transaction of the former holder; 0: there was none. */
+  readonly serial: number;
+}
+
+/** @returns undefined if another process was faster. */
 async function takeOver({
   db,
   location,
@@ -109,7 +116,7 @@ async function takeOver({
   leaseMs,
   scope,
   known,
-}: LeaseParts): Promise<number | undefined> {
+}: LeaseParts): Promise<Taken | undefined> {
   try {
     return await db.transaction().execute(async (transaction) => {
       // All takeovers of a ledger wait for this row, so that none of them misses the lease of another.
@@ -138,11 +145,14 @@ async function takeOver({
         .values({ scope, ...row, serial: 0 })
         .onConflict((on) => on.column('scope').doUpdateSet(row).where('lease.expires_ms', '<=', databaseNow))
         // This statement sees what happened while the first one waited, such as a copy of the ledger.
-        .returning((row) => row.selectFrom('meta').select('meta.v').where('meta.k', '=', retired).as('retirement'))
+        .returning((row) => [
+          'lease.serial',
+          row.selectFrom('meta').select('meta.v').where('meta.k', '=', retired).as('retirement'),
+        ])
         .executeTakeFirst();
       if (taken === undefined) throw new NotExpired();
       if (taken.retirement !== null) throw retiredLedger(location, retirementOf(taken.retirement));
-      return epoch;
+      return { epoch, serial: taken.serial };
     });
   } catch (error) {
     if (error instanceof NotExpired) return undefined;
@@ -180,8 +190,8 @@ export class Lease implements Renewable {
   readonly #parts: LeaseParts;
   readonly #queries: ReturnType<typeof leaseQueries>;
   readonly #over = new AbortController();
-  /** The serial of this process's last transaction. */
-  #serial = 0;
+  /** Possible serials of this process's last transaction. There are several after commits that may or may not have taken place. */
+  #serials: readonly number[];
   /** The serial of the transaction under way. */
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
@@ -203,10 +213,11 @@ export class Lease implements Renewable {
   }
 
   /** @param from before the request for the lease was sent. */
-  constructor(parts: LeaseParts, epoch: number, from: LeaseMoment) {
+  constructor(parts: LeaseParts, { epoch, serial }: Taken, from: LeaseMoment) {
     this.#parts = parts;
     this.scope = parts.scope;
     this.epoch = epoch;
+    this.#serials = [serial];
     this.#validity = new LeaseValidity(parts.clock, parts.leaseMs, from);
     this.#queries = leaseQueries(parts.db);
     parts.renewals.add(this);
@@ -214,26 +225,34 @@ export class Lease implements Renewable {
 
   /**
    * Raises the serial of the ledger in a transaction that renews the lease.
-   * @throws PortolanError `ledger/fenced` if another process has the lease, `ledger/replaced` if the ledger has lost transactions.
+   * @throws PortolanError `ledger/fenced` if another process has the lease, `ledger/replaced` if the ledger has lost transactions of this
+   * process, whatever others have recorded since.
    */
   async fence(executor: Transaction<LedgerTables>): Promise<number> {
-    const { holder, leaseMs, location, scope } = this.#parts;
+    const { holder, leaseMs, scope } = this.#parts;
     const raised = await this.#queries.raiseSerial(executor, {});
     const serial = Number(raised.rows[0]?.v ?? Number.NaN);
-    const held = await this.#queries.hold(executor, { scope, holder, epoch: this.epoch, serial, leaseMs });
-    if (held.rows.length !== 1) {
-      this.lose();
-      throw fenced(location, this.epoch, await this.#currentEpoch(executor));
-    }
-    if (serial <= this.#serial)
-      throw replaced(location, `its serial is ${serial - 1}, and ${this.#serial} was recorded`, 'restored');
+    const held = { scope, holder, epoch: this.epoch, serial, leaseMs, serials: this.#serials };
+    if ((await this.#queries.hold(executor, held)).rows.length !== 1) throw await this.#refusal(executor);
     this.#pending = serial;
     return serial;
   }
 
-  async #currentEpoch(executor: Transaction<LedgerTables>): Promise<number> {
-    const { rows } = await this.#queries.current(executor, { scope: this.#parts.scope });
-    return Number(rows[0]?.epoch ?? 0);
+  /** Returns why the row is not as this process left it. */
+  async #refusal(executor: Transaction<LedgerTables>): Promise<PortolanError> {
+    const { holder, location, scope } = this.#parts;
+    const found = (await this.#queries.current(executor, { scope })).rows[0];
+    const isOwn = found !== undefined && found.holder === holder && found.epoch === this.epoch && found.expires_ms > 0;
+    if (!isOwn) {
+      this.lose();
+      return fenced(location, this.epoch, found?.epoch ?? 0);
+    }
+    const last = this.#serials.at(-1);
+    return replaced(
+      location,
+      `the last record of ${scope} has the serial ${found.serial}, and ${last} was recorded`,
+      'restored',
+    );
   }
 
   /** Runs the transactions of this process one after another: all of them need the row of the lease. */
@@ -257,8 +276,10 @@ export class Lease implements Renewable {
       // The cause ended the connection: what was not committed may be repeated.
       if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
     }
-    this.#serial = this.#pending ?? this.#serial;
-    if (this.#pending !== undefined) this.renewedFrom(before);
+    if (this.#pending !== undefined) {
+      this.#serials = [this.#pending];
+      this.renewedFrom(before);
+    }
     return (result as { readonly value: Result }).value;
   }
 
@@ -290,6 +311,7 @@ export class Lease implements Renewable {
         await clock.sleep(waitMs);
       }
     }
+    this.#serials = [...this.#serials, serial];
     throw unanswered;
   }
 
@@ -301,15 +323,22 @@ export class Lease implements Renewable {
 
   /** Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. */
   async release(): Promise<void> {
-    const { db, holder, scope } = this.#parts;
+    const { db, holder, location, scope } = this.#parts;
     this.#parts.renewals.remove(this);
     this.#over.abort();
     try {
       await this.#queries.release(db, { scope, holder, epoch: this.epoch });
     } catch (error) {
-      if (postgresFault(error) === 'unknown') throw error;
+      if (!(explainPostgres(error, location) instanceof PortolanError)) throw error;
     }
   }
+}
+
+interface Holding {
+  readonly serial: number;
+  readonly leaseMs: number;
+  /** The serials that the row may have: with any other one, the database has lost transactions of this process. */
+  readonly serials: readonly number[];
 }
 
 function leaseQueries(db: Kysely<PostgresTables>) {
@@ -327,14 +356,15 @@ function leaseQueries(db: Kysely<PostgresTables>) {
     raiseSerial: prepare((_: object) =>
       db.updateTable('meta').set({ v: sql<string>`(v::bigint + 1)::text` }).where('k', '=', 'serial').returning('v'),
     ),
-    hold: prepare((holes: Held & { readonly serial: number; readonly leaseMs: number }) =>
+    hold: prepare((holes: Held & Holding) =>
       own(holes)
+        .where('serial', '=', sql<number>`any(${holes.serials}::bigint[])`)
         .set({ serial: holes.serial, expires_ms: expiry(holes.leaseMs) })
         .returning('scope'),
     ),
     release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),
     current: prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
-      db.selectFrom('lease').select('epoch').where('scope', '=', scope),
+      db.selectFrom('lease').select(['holder', 'epoch', 'serial', 'expires_ms']).where('scope', '=', scope),
     ),
   };
 }

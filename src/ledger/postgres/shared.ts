@@ -128,6 +128,8 @@ class PostgresSharedLedger implements SharedLedger {
       this.#led.delete(ledger);
     });
     this.#led.add(ledger);
+    // One that another process took needs no release.
+    lease.over.addEventListener('abort', () => this.#led.delete(ledger), { once: true });
     return { unit, ledger: ofUnit(ledger, unit), validUntilMs: () => lease.validUntilMs, over: lease.over };
   }
 
