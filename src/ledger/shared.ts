@@ -96,6 +96,7 @@ export interface LiveReplica extends ReplicaReport {
 }
 
 export interface ChangedFacts {
+  /** The serial to ask from next. */
   readonly serial: number;
   /** Values by key. */
   readonly facts: ReadonlyMap<string, string>;
@@ -110,7 +111,9 @@ export interface SharedEvents {
 }
 
 export interface EventsSince {
-  /** Sequence of the newest event; 0: there is none. It only falls when a database without its last transactions took over. */
+  /** Identifies the process of the database that answered. Another one may lack the last events, and give their sequences to others. */
+  readonly server: string;
+  /** Sequence of the newest event; 0: there is none. */
   readonly newest: number;
   /** In order. Sequences increase by one; what is older than the first one was removed. */
   readonly events: readonly SharedEvent[];

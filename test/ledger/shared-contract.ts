@@ -236,7 +236,8 @@ function facts(both: Both): void {
 function events(both: Both): void {
   test('orders the events of all processes: no reader misses one, or sees a later one before it', async () => {
     const { one, two } = both();
-    expect(await one.events.since(0, 10)).toEqual({ newest: 0, events: [] });
+    const { server } = await one.events.since(0, 10);
+    expect(await two.events.since(0, 10)).toEqual({ server, newest: 0, events: [] });
     await one.events.append([]);
     const writing = Promise.all(
       [one, two].map(async ({ events: log }, at) => {
@@ -258,7 +259,8 @@ function events(both: Both): void {
       expect(seen.filter((event) => event.at === at).map(({ n }) => n)).toEqual(
         Array.from({ length: 20 }, (_, n) => n),
       );
-    for (const sequence of [40, 45]) expect(await one.events.since(sequence, 7)).toEqual({ newest: 40, events: [] });
+    for (const sequence of [40, 45])
+      expect(await one.events.since(sequence, 7)).toEqual({ server, newest: 40, events: [] });
   });
 
   test('keeps the newest 5,000 events', async () => {

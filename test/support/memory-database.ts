@@ -64,6 +64,8 @@ export class MemoryDatabase {
   readonly sessions = new Map<string, { readonly user: Json; readonly startedMs: number; usedMs: number }>();
   readonly #listeners = new Set<(topic: SignalTopic) => void>();
   sequence = 0;
+  /** Identifies the process of the database. */
+  server = 'first';
   readonly #witness: DatabaseWitness | undefined;
 
   constructor(store: MemoryStore, nowMs: () => number, witness?: DatabaseWitness) {

@@ -101,55 +101,63 @@ function createRing() {
   let through = 0;
   /** Events up to here are no longer stored. */
   let gone = 0;
-  const indexAfter = (sequence: number): number => {
-    let from = 0;
-    let to = events.length;
-    while (from < to) {
-      const middle = (from + to) >> 1;
-      if ((events[middle] as ControllerEvent).sequence > sequence) to = middle;
-      else from = middle + 1;
+  /** @returns whether it is new. */
+  const take = (event: ControllerEvent): boolean => {
+    if (event.sequence <= through) return false;
+    if (event.sequence > through + 1) {
+      // The database has dropped old events before this process read them.
+      events = [];
+      ids.clear();
+      gone = event.sequence - 1;
     }
-    return from;
+    through = event.sequence;
+    if (ids.has(event.id)) return false;
+    ids.add(event.id);
+    events.push(event);
+    // Half as many more are kept for a moment, so that not each event moves all others.
+    if (events.length > EVENTS_KEPT * 1.5) {
+      const dropped = events.slice(0, -EVENTS_KEPT);
+      events = events.slice(-EVENTS_KEPT);
+      for (const { id } of dropped) ids.delete(id);
+      gone = dropped.at(-1)?.sequence ?? gone;
+    }
+    return true;
   };
   return {
     listeners,
     newest: () => through,
-    /** A database without the last events took the place of the former one: it gives their sequences to others. */
-    clear(): void {
+    /** Takes the place of all that was read before. */
+    replace(all: readonly ControllerEvent[]): void {
       events = [];
       ids.clear();
       through = 0;
       gone = 0;
+      for (const event of all) take(event);
+      for (const event of events) for (const listener of listeners) listener(event);
     },
     add(event: ControllerEvent): void {
-      if (event.sequence <= through) return;
-      if (event.sequence > through + 1) {
-        // The database has dropped old events before this process read them.
-        events = [];
-        ids.clear();
-        gone = event.sequence - 1;
-      }
-      through = event.sequence;
-      if (ids.has(event.id)) return;
-      ids.add(event.id);
-      events.push(event);
-      // Half as many more are kept for a moment, so that not each event moves all others.
-      if (events.length > EVENTS_KEPT * 1.5) {
-        const dropped = events.slice(0, -EVENTS_KEPT);
-        events = events.slice(-EVENTS_KEPT);
-        for (const { id } of dropped) ids.delete(id);
-        gone = dropped.at(-1)?.sequence ?? gone;
-      }
-      for (const listener of listeners) listener(event);
+      if (take(event)) for (const listener of listeners) listener(event);
     },
     since(sequence: number, limit: number) {
-      const from = indexAfter(sequence);
+      const from = indexAfter(events, sequence);
       const found = events.slice(from, from + limit);
       const isWhole = from + found.length === events.length;
       const last = isWhole ? Math.max(through, sequence) : (found.at(-1)?.sequence ?? sequence);
       return { events: found, isComplete: sequence >= gone && sequence <= through, through: last };
     },
   };
+}
+
+/** Returns the index of the first event with a higher sequence. */
+function indexAfter(events: readonly ControllerEvent[], sequence: number): number {
+  let from = 0;
+  let to = events.length;
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if ((events[middle] as ControllerEvent).sequence > sequence) to = middle;
+    else from = middle + 1;
+  }
+  return from;
 }
 
 type Ring = ReturnType<typeof createRing>;
@@ -164,6 +172,8 @@ class Reader {
   #isClosed = false;
   #readMs: MonotonicMs;
   #readAtMs: EpochMs;
+  /** The server that answered last. */
+  #server: string | undefined;
 
   constructor(parts: SharedEventParts, ring: Ring, onRead: (ids: ReadonlySet<string>) => void) {
     this.#parts = parts;
@@ -200,25 +210,38 @@ class Reader {
   }
 
   async #readAll(): Promise<void> {
-    const { clock, shared } = this.#parts;
     try {
       for (;;) {
         const since = this.#ring.newest();
-        const found: EventsSince = await shared.events.since(since, READ_MAX);
-        [this.#readMs, this.#readAtMs] = [clock.monotonic(), clock.now()];
-        if (found.newest < since) {
-          this.#ring.clear();
-          continue;
-        }
-        const events = found.events.map(({ sequence, event }) => {
-          return { ...(event as unknown as ControllerEvent), sequence };
-        });
-        this.#onRead(new Set(events.map(({ id }) => id)));
-        for (const event of events) this.#ring.add(event);
+        const { server, newest, events } = await this.#since(since);
+        if (newest < since || server !== (this.#server ?? server)) await this.#readAgain();
+        else for (const event of events) this.#ring.add(event);
+        this.#server = server;
         if (events.length < READ_MAX) return;
       }
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
+    }
+  }
+
+  async #since(sequence: number) {
+    const { clock, shared } = this.#parts;
+    const found: EventsSince = await shared.events.since(sequence, READ_MAX);
+    [this.#readMs, this.#readAtMs] = [clock.monotonic(), clock.now()];
+    const events = found.events.map(({ sequence: number, event }) => {
+      return { ...(event as unknown as ControllerEvent), sequence: number };
+    });
+    this.#onRead(new Set(events.map(({ id }) => id)));
+    return { ...found, events };
+  }
+
+  /** Reads all events of another server, which may lack the last ones that were read, and have others in their place. */
+  async #readAgain(): Promise<void> {
+    const all: ControllerEvent[] = [];
+    for (;;) {
+      const { events } = await this.#since(all.at(-1)?.sequence ?? 0);
+      all.push(...events);
+      if (events.length < READ_MAX) return this.#ring.replace(all);
     }
   }
 

@@ -28,6 +28,12 @@ export interface SharedDataParts {
   readonly random: Random;
 }
 
+/**
+ * Identifies the server that answers. After a failover, it is another one, which may lack the last transactions and have made as many
+ * others since: serials and sequences alone do not show that.
+ */
+const server = sql<string>`pg_postmaster_start_time()::text`;
+
 export interface Heartbeat {
   readonly holder: string;
   readonly report: ReplicaReport;
@@ -43,6 +49,8 @@ export class SharedData {
   readonly parts: SharedDataParts;
   readonly events: SharedEvents;
   readonly sessions: SharedSessions;
+  /** The server from which facts were last read. */
+  factsServer: string | undefined;
 
   constructor(parts: SharedDataParts) {
     this.parts = parts;
@@ -128,15 +136,15 @@ export class SharedData {
   }
 
   async #eventsSince(sequence: number, limit: number): Promise<EventsSince> {
-    const rows = await this.run(sql<{ newest: number; sequence: number | null; event: string }>`
-      select m.v::bigint as newest, e.sequence, e.event from ${this.table('meta')} m
+    const rows = await this.run(sql<{ server: string; newest: number; sequence: number | null; event: string }>`
+      select ${server} as server, m.v::bigint as newest, e.sequence, e.event from ${this.table('meta')} m
       left join (select sequence, event from ${this.table('event')} where sequence > ${sequence}::bigint
         order by sequence limit ${limit}::bigint) e on true
       where m.k = 'event' order by e.sequence`);
     const events = rows.flatMap(({ sequence: number, event }) =>
       number === null ? [] : [{ sequence: number, event: JSON.parse(event) as Json }],
     );
-    return { newest: rows[0]?.newest ?? 0, events };
+    return { server: rows[0]?.server ?? '', newest: rows[0]?.newest ?? 0, events };
   }
 
   async #startSession(hash: string, user: Json): Promise<void> {
@@ -180,14 +188,15 @@ export async function changedFacts(
   since: number,
   prefixes: readonly string[],
 ): Promise<ChangedFacts> {
-  const rows = await data.run(sql<{ newest: number; key: string | null; value: string }>`
-    select m.v::bigint as newest, f.key, f.value from ${data.table('meta')} m
+  const rows = await data.run(sql<{ server: string; newest: number; key: string | null; value: string }>`
+    select ${server} as server, m.v::bigint as newest, f.key, f.value from ${data.table('meta')} m
     left join ${data.table('fact')} f on f.serial > ${since === 0 ? -1 : since}::bigint
       and exists (select 1 from unnest(${prefixes}::text[]) as p(prefix) where starts_with(f.key, p.prefix))
     where m.k = 'serial' order by f.key`);
-  const newest = rows[0]?.newest ?? 0;
-  // A database without its last transactions took the place of the former one.
-  if (newest < since) return changedFacts(data, 0, prefixes);
+  const { server: answering = '', newest = 0 } = rows[0] ?? {};
+  const isOther = newest < since || answering !== (data.factsServer ?? answering);
+  if (isOther && since > 0) return changedFacts(data, 0, prefixes);
+  data.factsServer = answering;
   const facts = new Map(rows.flatMap(({ key, value }) => (key === null ? [] : [[key, value] as const])));
   return { serial: newest, facts };
 }
