@@ -1,9 +1,11 @@
-import { sql } from 'kysely';
+import { type Kysely, sql } from 'kysely';
 import { fenced } from '../errors.ts';
 import type { Command, LeaseUnit, Lead, SharedCommands } from '../shared.ts';
+import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
+import { isUnanswered } from './faults.ts';
 import type { SharedData } from './shared-data.ts';
-import { databaseNow } from './tables.ts';
+import { databaseNow, type PostgresTables } from './tables.ts';
 
 /** @param holder of the leases of this process. */
 export function sharedCommands(data: SharedData, holder: string): SharedCommands {
@@ -12,9 +14,23 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
     async add({ unit, method, args, by }) {
       const id = data.parts.random.hex(16);
       // The id is ours, so a repetition after a lost answer adds nothing.
-      await data.run(sql`
+      const statement = sql`
         insert into ${command} (id, unit, method, args, requester, added_ms)
-        values (${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow}) on conflict (id) do nothing`);
+        values (${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow}) on conflict (id) do nothing`;
+      let mayBeAdded = false;
+      const attempt = async (db: Kysely<PostgresTables>): Promise<void> => {
+        try {
+          await statement.execute(db);
+        } catch (error) {
+          mayBeAdded ||= isUnanswered(error);
+          throw error;
+        }
+      };
+      try {
+        await data.patiently(attempt);
+      } catch (error) {
+        throw mayBeAdded ? unansweredCommand(data.parts.location, method, error) : error;
+      }
       return id;
     },
     async open(unit) {
@@ -29,6 +45,17 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
       return row === undefined || row.result === null ? undefined : (JSON.parse(row.result) as Json);
     },
   };
+}
+
+/** Returns the error for a command that was sent once, of which no later attempt could learn whether it was recorded. */
+function unansweredCommand(location: string, method: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/unanswered',
+    disposition: 'retry',
+    message: `The ledger ${location} did not answer when the command ${method} was recorded, and could not be reached since. If it is recorded, it will be carried out.`,
+    remedy: 'Check that PostgreSQL runs. Then look at the application and its events before you repeat the command.',
+    cause,
+  });
 }
 
 /** The lock of the lease keeps a takeover waiting until the result is recorded. Arguments, which may be manifests, are not kept. */
