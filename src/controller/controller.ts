@@ -5,6 +5,7 @@ import { budgetLimits } from '../reconcile/policies/run.ts';
 import type { SourceState } from '../source/feed.ts';
 import { Account, noAccount } from './account.ts';
 import type { ControllerApi } from './api.ts';
+import { bugText, LoopBugs } from './bugs.ts';
 import { Commits } from './commits.ts';
 import { type Core, logExpected } from './core.ts';
 import { logEvents } from './event-lines.ts';
@@ -20,6 +21,7 @@ import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import type { Forwarded } from './replicas/forwarded-api.ts';
 import { platformUnit, soleLeadership } from './replicas/leadership.ts';
+import { pause } from './replicas/pause.ts';
 import { openSharing } from './replicas/sharing.ts';
 import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
 import { followLeads } from './replicas/unit-changes.ts';
@@ -88,8 +90,12 @@ function createCore(
 /** The daemon without its process: reconciles a platform with a source until `drain`. */
 export class Controller {
   readonly api: ControllerApi;
-  /** Resolves when this process has lost the ledger. No write may be sent after that. */
+  /**
+   * Resolves when this process has lost the ledger. No write may be sent after that. Rejects because of a bug that only another
+   * process can do without.
+   */
   readonly lost: Promise<PortolanError>;
+  readonly #fail: (bug: unknown) => void;
   readonly #options: ControllerOptions;
   readonly #core: Core;
   readonly #stop = new AbortController();
@@ -110,6 +116,7 @@ export class Controller {
   constructor(options: ControllerOptions) {
     const lost = Promise.withResolvers<PortolanError>();
     this.lost = lost.promise;
+    this.#fail = (bug) => lost.reject(bug);
     this.#options = options;
     const sharing = openSharing(options);
     this.#core = createCore(options, {
@@ -138,7 +145,7 @@ export class Controller {
   }
 
   start(): void {
-    const { version, source, feed, clock, log } = this.#options;
+    const { version, source, feed, clock } = this.#options;
     const message = `portolan ${version} watches ${feed.location}`;
     this.#core.events.publish(draftEvent('controller.started', message, { detail: { version, source } }));
     this.#core.queue.start(async (id, because, wantedMs) => {
@@ -147,12 +154,8 @@ export class Controller {
     });
     this.#forwarded?.start();
     feed.start((state) => this.#takeState(state));
-    this.#saveTimes().catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
-    });
-    this.#sharedState?.run().catch((error: unknown) => {
-      if (!this.#stop.signal.aborted) log.error(`a bug in Portolan: ${bugText(error)}`);
-    });
+    void this.#saveTimes();
+    this.#sharedState?.run().catch(this.#fail);
     after(clock, FIRST_READING_MS, this.#stop.signal, () => {
       void this.#runInTurn(async () => follow(this.#core, await this.#core.intake.restore()));
     });
@@ -301,16 +304,21 @@ export class Controller {
 
   /** Saves the age of removals and of budgets every minute until the controller stops. */
   async #saveTimes(): Promise<void> {
-    for (let minutes = 1; !this.#stop.signal.aborted; minutes += 1) {
-      await this.#options.clock.sleep(AGE_EVERY_MS, this.#stop.signal);
+    const { clock, log } = this.#options;
+    const bugs = new LoopBugs(log);
+    for (let minutes = 1; ; minutes += 1) {
+      await pause(clock, AGE_EVERY_MS, this.#stop.signal);
+      if (this.#stop.signal.aborted) return;
       try {
         const platforms = new Set([...this.#core.records.values()].map(({ status }) => status.platform));
         if (minutes % BUDGET_EVERY === 0)
           for (const platform of platforms) if (this.#leads(platform)) await this.#core.budget.recordTime(platform);
         for (const record of this.#ageRemovals()) await this.#saveAge(record);
         if (changedPlaces(this.#core) !== undefined) await this.#runInTurn(() => findOrphans(this.#core));
+        bugs.clear();
       } catch (error) {
-        logExpected(this.#core, error);
+        if (error instanceof PortolanError) logExpected(this.#core, error);
+        else bugs.note(error);
       }
     }
   }
@@ -358,8 +366,4 @@ export class Controller {
     feed.retry();
     await follow(this.#core, taken);
   }
-}
-
-function bugText(error: unknown): string {
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }

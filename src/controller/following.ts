@@ -21,6 +21,8 @@ import {
   NO_DOUBTS,
   NONE_HIDDEN,
   type AppRecord,
+  type Kept,
+  nothingKept,
 } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
 import { platformUnit, sourceUnit } from './replicas/leadership.ts';
@@ -225,7 +227,8 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
   const shared = core.sharedState?.take(id);
   // The ledger has what this process stored itself since it last read what others store.
   const isOwn = core.leadership.held(platformUnit(spec.platform)) !== undefined;
-  const stored = isOwn || shared === undefined ? await restoreRecord(sourceLedger, id) : shared;
+  const found = isOwn || shared === undefined ? await restoreRecord(sourceLedger, id) : shared;
+  const stored = found === 'unreadable' ? undefined : found;
   const fresh: ApplicationStatus = {
     id,
     scope: null,
@@ -247,7 +250,7 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
   };
   // A new process retries at once: backoff does not survive a restart.
   const status = { ...fresh, ...stored?.status, failures: 0 };
-  const kept = keptOf(stored);
+  const kept = found === 'unreadable' ? keptUnreadable(core, id) : keptOf(stored);
   return {
     id,
     work,
@@ -274,6 +277,13 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
     isAlone: false,
     reached: { revision: '', milestones: new Set() },
   };
+}
+
+/** Suspends an application whose record cannot be understood: it may have been suspended, and only a person knows. */
+function keptUnreadable({ options: { log, clock } }: Core, id: ResourceId): Kept {
+  const reason = 'its record in the ledger cannot be understood';
+  log.error(`a bug in Portolan: ${id} is suspended, because ${reason}`, { application: id });
+  return { ...nothingKept, suspended: { by: 'portolan', reason, sinceMs: clock.now() } };
 }
 
 function reportAccepted(

@@ -148,7 +148,10 @@ export class Intake {
 
   /** Takes over what the leader of the source knows. */
   takeStanding(text: string): void {
-    this.#standing = this.#followed?.read(text) ?? this.#standing;
+    if (this.#followed === undefined) return;
+    // Removals wait if this one cannot be understood.
+    this.#standing = noStanding;
+    this.#standing = this.#followed.read(text);
   }
 
   /**

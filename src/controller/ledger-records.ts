@@ -226,8 +226,7 @@ async function replaceable(statusLedger: StatusLedger, record: AppRecord, key: s
   const { ledger, source, unit } = statusLedger;
   const text = await ledger.fact(key);
   if (text === undefined) return null;
-  const { platform } = (JSON.parse(text) as Stored).status;
-  if (platform === record.status.platform) return text;
+  if (parseStored(text)?.status.platform === record.status.platform) return text;
   if ((await ledger.lastSnapshot(source))?.id !== record.snapshot) throw notStoredBy(unit, record);
   return text;
 }
@@ -242,10 +241,23 @@ function notStoredBy(unit: LeaseUnit, { id }: AppRecord): PortolanError {
   });
 }
 
-/** Returns what an earlier process saved of an application. */
-export async function restoreRecord(sourceLedger: SourceLedger, id: ResourceId): Promise<Stored | undefined> {
+/** Returns what an earlier process saved of an application. `unreadable`: this version does not understand it. */
+export async function restoreRecord(
+  sourceLedger: SourceLedger,
+  id: ResourceId,
+): Promise<Stored | 'unreadable' | undefined> {
   const text = await sourceLedger.ledger.fact(statusFact(sourceLedger.source, id));
-  return text === undefined ? undefined : (JSON.parse(text) as Stored);
+  return text === undefined ? undefined : (parseStored(text) ?? 'unreadable');
+}
+
+/** Returns a stored record; undefined: this version does not understand it. A bug or another version may have stored it. */
+export function parseStored(text: string): Stored | undefined {
+  try {
+    const { status, kept } = JSON.parse(text) as Stored;
+    return Array.isArray(status.conditions) && typeof kept === 'object' && kept !== null ? { status, kept } : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** Returns the text that the keys of all statuses of a source begin with. */

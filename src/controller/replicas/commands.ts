@@ -4,6 +4,7 @@ import { errorFacts, PortolanError, type ReportedError } from '../../model/error
 import type { Json } from '../../model/json.ts';
 import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { bugText, LoopBugs } from '../bugs.ts';
 import type { LeadChange, Leadership } from './leadership.ts';
 import { pause } from './pause.ts';
 
@@ -61,12 +62,14 @@ export class Commands {
   readonly #waiting = new Set<() => void>();
   #looking: Promise<void> | undefined;
   #isLookDue = false;
+  readonly #bugs: LoopBugs;
   readonly #unsubscribe: () => void;
   #end: () => Promise<void> = async () => {};
 
   /** Make it before other listeners to the leadership, so that a hand-over ends commands first, and then waits for the rest. */
   constructor(parts: CommandParts) {
     this.#parts = parts;
+    this.#bugs = new LoopBugs(parts.log);
     this.#unsubscribe = parts.leadership.onChange((change) => this.#leadChanged(change));
   }
 
@@ -96,7 +99,7 @@ export class Commands {
   async add(command: NewCommand): Promise<string> {
     const id = await this.#parts.shared.commands.add(command);
     // No signal arrives behind a pooler.
-    void this.#lookAt(command.unit);
+    void this.#lookAt(command.unit).catch((error: unknown) => this.#bugs.note(error));
     return id;
   }
 
@@ -192,7 +195,11 @@ export class Commands {
     this.#looking ??= (async () => {
       while (this.#isLookDue && !this.#stop.signal.aborted) {
         this.#isLookDue = false;
-        await Promise.all(this.#parts.units().map((unit) => this.#lookAt(unit)));
+        const looks = Promise.all(this.#parts.units().map((unit) => this.#lookAt(unit)));
+        await looks.then(
+          () => this.#bugs.clear(),
+          (error: unknown) => this.#bugs.note(error),
+        );
       }
     })().finally(() => {
       this.#looking = undefined;
@@ -250,8 +257,7 @@ export class Commands {
         refused(command, error, command.addedAgoMs + clock.monotonic() - beganMs);
         result = { error: errorFacts(error) };
       } else {
-        const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-        log.error(`a bug in Portolan: ${stack}`, { method: command.method, unit: command.unit });
+        log.error(`a bug in Portolan: ${bugText(error)}`, { method: command.method, unit: command.unit });
         result = { error: failedByBug(command) };
       }
     }
@@ -260,6 +266,7 @@ export class Commands {
 
   /** Records the result, as long as this replica leads the unit. One that leaves does not wait long for the database. */
   async #finish(lead: Lead, id: string, result: Result, leaving: AbortSignal): Promise<void> {
+    const bugs = new LoopBugs(this.#parts.log);
     for (let left = LEAVING_ATTEMPTS; !lead.over.aborted && left > 0; left -= leaving.aborted ? 1 : 0) {
       try {
         await this.#parts.shared.commands.finish(lead, id, result as Json);
@@ -268,7 +275,8 @@ export class Commands {
         if (this.#finished.size > FINISHED_MAX && oldest !== undefined) this.#finished.delete(oldest);
         return;
       } catch (error) {
-        if (!(error instanceof PortolanError)) throw error;
+        // A command without a result would be carried out once more.
+        if (!(error instanceof PortolanError)) bugs.note(error);
         if (isNotLeader(error)) return;
         await pause(this.#parts.clock, FINISH_AGAIN_MS, lead.over);
       }

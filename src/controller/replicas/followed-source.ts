@@ -23,7 +23,7 @@ import {
   savingOperations,
 } from '../saved-source.ts';
 import { sourceUnit } from './leadership.ts';
-import { type SourceStanding, standingFact } from './source-standing.ts';
+import { noStanding, type SourceStanding, standingFact } from './source-standing.ts';
 import { ledgerFor } from './unit-ledgers.ts';
 
 /** Interval of attempts to load a revision that could not be loaded: each costs as much as a large commit. */
@@ -87,7 +87,7 @@ export class FollowedSource {
   /** Returns what the leader stored. */
   read(text: string): SourceStanding {
     this.#standing = text;
-    return JSON.parse(text) as SourceStanding;
+    return { ...noStanding, ...(JSON.parse(text) as Partial<SourceStanding>) };
   }
 
   /** Stores what the leader knows, if it has changed. */

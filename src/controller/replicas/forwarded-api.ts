@@ -16,8 +16,8 @@ import {
   type LeaderMethods,
   METHODS,
   type MethodName,
-  orderedArgs,
   scopeSeen,
+  subjectOf,
   thingOf,
   unitOf,
 } from './forwarded-methods.ts';
@@ -291,10 +291,11 @@ function leaderMethods({ core, local }: ForwardedParts, plans: ForwardedPlans): 
 }
 
 /** Reports a command that was refused after its user had stopped waiting. */
-function reportRefused(core: Core, { method, args, by, id }: Command, error: PortolanError, ageMs: number): void {
+function reportRefused(core: Core, command: Command, error: PortolanError, ageMs: number): void {
+  const { method, by, id } = command;
   const { isRead, patienceMs } = METHODS[method as MethodName] ?? METHODS.suspend;
   if (isRead || ageMs < patienceMs) return;
-  const [subject] = orderedArgs(args).args;
+  const subject = subjectOf(command);
   const record = core.records.get(subject as ResourceId);
   const { code, message, remedy } = error;
   core.events.publish(

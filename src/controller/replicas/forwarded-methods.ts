@@ -112,12 +112,16 @@ export function scopeSeen(
   return METHODS[method].of === 'application' ? local.application(subject as ResourceId)?.scope : undefined;
 }
 
+/** Returns the first argument of a command, or its unit where another version recorded it in a form that this one does not know. */
+export function subjectOf({ args, unit }: Pick<Command, 'args' | 'unit'>): string {
+  return (args as Partial<ReturnType<typeof orderedArgs>> | null)?.args?.[0] ?? unit;
+}
+
 /** Returns the thing that a command is about, for the order of commands; undefined for reads. */
-export function thingOf({ method, args, unit }: Command): string | undefined {
-  const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
+export function thingOf(command: Command): string | undefined {
+  const forwarded = METHODS[command.method as MethodName] as Forwarded | undefined;
   if (forwarded === undefined || forwarded.isRead) return undefined;
-  const [subject] = orderedArgs(args).args;
-  return forwarded.of === 'application' || forwarded.of === 'scope' ? subject : unit;
+  return forwarded.of === 'application' || forwarded.of === 'scope' ? subjectOf(command) : command.unit;
 }
 
 /** Returns whether a hand-over waits for the end of a command: it writes. */

@@ -14,6 +14,8 @@ export interface LedFacts {
   readonly regions: readonly RegionDetails[];
   readonly queued: number;
   readonly running: number;
+  /** Its last read of what other replicas store succeeded; undefined: an earlier version, which does not report it. */
+  readonly isCurrent?: boolean | undefined;
 }
 
 /** The processes that share a ledger, as this one sees them. */

@@ -6,6 +6,7 @@ import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
+import { LoopBugs } from '../bugs.ts';
 import { EVENTS_KEPT, type EventLog, eventOf } from '../events.ts';
 import { pause } from './pause.ts';
 
@@ -170,6 +171,7 @@ class Reader {
   #reading: Promise<void> | undefined;
   #next: Promise<void> | undefined;
   #isClosed = false;
+  readonly #bugs: LoopBugs;
   #readMs: MonotonicMs;
   #readAtMs: EpochMs;
   /** The server that answered last. */
@@ -179,6 +181,7 @@ class Reader {
     this.#parts = parts;
     this.#ring = ring;
     this.#onRead = onRead;
+    this.#bugs = new LoopBugs(parts.log);
     this.#readMs = parts.clock.monotonic();
     this.#readAtMs = parts.clock.now();
   }
@@ -217,10 +220,12 @@ class Reader {
         if (newest < since || server !== (this.#server ?? server)) await this.#readAgain();
         else for (const event of events) this.#ring.add(event);
         this.#server = server;
-        if (events.length < READ_MAX) return;
+        if (events.length < READ_MAX) break;
       }
+      this.#bugs.clear();
     } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
+      // The next read may succeed.
+      if (!(error instanceof PortolanError)) this.#bugs.note(error);
     }
   }
 
@@ -265,9 +270,11 @@ class Outbox {
   #dropped = 0;
   #wake: (() => void) | undefined;
   #emptied: (() => void)[] = [];
+  readonly #bugs: LoopBugs;
 
   constructor(parts: SharedEventParts) {
     this.#parts = parts;
+    this.#bugs = new LoopBugs(parts.log);
   }
 
   add(event: ControllerEvent): void {
@@ -322,11 +329,14 @@ class Outbox {
       if (failures > 0)
         log.info('events are stored in the database again', { waiting: this.#waiting.length, dropped: this.#dropped });
       this.#dropped = 0;
+      this.#bugs.clear();
       return true;
     } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
-      const { code, remedy } = error;
-      if (failures === 0) log.warn('events wait in memory: the database does not store them', { code, remedy });
+      if (!(error instanceof PortolanError)) this.#bugs.note(error);
+      else if (failures === 0) {
+        const { code, remedy } = error;
+        log.warn('events wait in memory: the database does not store them', { code, remedy });
+      }
       return false;
     }
   }

@@ -4,8 +4,9 @@ import type { ChangedFacts, LeaseUnit, SharedLedger } from '../../ledger/shared.
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { OrphanStatus } from '../../model/status.ts';
-import type { EpochMs } from '../../model/time.ts';
+import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import { NOT_NEEDED } from '../../runtime/clock.ts';
+import { bugText, LoopBugs } from '../bugs.ts';
 import { desiredDigest, keptOf, markedKept } from '../commit-marks.ts';
 import { commitsFact } from '../commits.ts';
 import type { Core } from '../core.ts';
@@ -18,6 +19,7 @@ import {
   statusPrefix,
   type Stored,
   digestWithoutTimes,
+  parseStored,
 } from '../ledger-records.ts';
 import { findOrphans, orphanCheckFact, orphansFact } from '../orphans.ts';
 import { addAge } from '../removal-age.ts';
@@ -40,6 +42,11 @@ const READ_EVERY_MS = 3_000;
 export const STALE_MS = 15_000;
 /** Time between two reads, so that many changes cost few reads. */
 const READ_APART_MS = 200;
+/**
+ * A bug that prevents every read for so long ends this process if another replica can read: it sends nothing any more, and its leases keep
+ * the others from its work. If no replica can read, the end of one helps nothing: a later commit may.
+ */
+const BUG_MS = 60_000;
 
 interface Hooks {
   /** Runs a change of the source after those before it. @throws what the change throws. */
@@ -67,6 +74,9 @@ export class SharedState implements SharedView {
   /** Validity of what the last read that succeeded has found; undefined: nothing was read. */
   #trusted: LeaseValidity | undefined;
   #isFailing = false;
+  readonly #bugs: LoopBugs;
+  /** Since when a bug prevents every read; undefined: none does. */
+  #bugFromMs: MonotonicMs | undefined;
   /** Statuses of applications that this process does not have yet. */
   readonly #unclaimed = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
@@ -76,6 +86,7 @@ export class SharedState implements SharedView {
     this.#core = core;
     this.#facts = facts;
     this.#hooks = hooks;
+    this.#bugs = new LoopBugs(core.options.log);
     this.#keys = keysOf(core.options.source);
     core.leadership.onChange((change) => this.#leadChanged(change));
   }
@@ -92,7 +103,7 @@ export class SharedState implements SharedView {
     return this.#trusted === undefined || this.#core.options.clock.monotonic() > this.#trusted.untilMs();
   }
 
-  /** Reads until the controller stops. */
+  /** Reads until the controller stops. @throws a bug because of which this process must end. */
   async run(): Promise<void> {
     const { stop, options } = this.#core;
     const end = this.#facts.onSignal((topic) => {
@@ -124,7 +135,7 @@ export class SharedState implements SharedView {
   take(id: ResourceId): Stored | undefined {
     const text = this.#unclaimed.get(id);
     this.#unclaimed.delete(id);
-    return text === undefined ? undefined : (JSON.parse(text) as Stored);
+    return text === undefined ? undefined : parseStored(text);
   }
 
   async saveCommits(): Promise<void> {
@@ -140,13 +151,30 @@ export class SharedState implements SharedView {
       await this.refresh();
       if (this.#isFailing) options.log.info('the state of other replicas is up to date again');
       this.#isFailing = false;
+      this.#bugs.clear();
+      this.#bugFromMs = undefined;
     } catch (error) {
-      if (!(error instanceof PortolanError) || stop.aborted) throw error;
-      const { message, code, remedy } = error;
-      if (!this.#isFailing)
+      if (stop.aborted) throw error;
+      if (!(error instanceof PortolanError)) this.#noteBug(error);
+      else if (!this.#isFailing) {
+        const { message, code, remedy } = error;
         options.log.warn(`the state of other replicas could not be read: ${message}`, { code, remedy });
+      }
       this.#isFailing = true;
     }
+  }
+
+  /** @throws the bug once this process must end because of it. */
+  #noteBug(error: unknown): void {
+    const { clock, log, replicas } = this.#core.options;
+    this.#bugs.note(error);
+    this.#bugFromMs ??= clock.monotonic();
+    const isOver = clock.monotonic() - this.#bugFromMs >= BUG_MS;
+    if (!isOver || replicas?.others().some(({ isCurrent }) => isCurrent === true) !== true) return;
+    log.error(
+      'this process ends because of a bug: it cannot read the state of other replicas, and another replica can',
+    );
+    throw error;
   }
 
   /** Waits for a signal or the interval. */
@@ -184,11 +212,21 @@ export class SharedState implements SharedView {
       if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
     } else await this.#takeSource(facts);
     // After the revision, because a status belongs to the manifests that its leader had.
-    for (const [key] of statuses) this.#takeStatus(this.#idOf(key));
+    for (const [key] of statuses) this.#understand(key, () => this.#takeStatus(this.#idOf(key)));
     this.#serial = serial;
     this.#readMs = options.clock.now();
     options.observer.caughtUp();
     this.#hooks.afterRead();
+  }
+
+  /** Skips a fact that this version does not understand, so that it stops nothing else. It is read again when it changes. */
+  #understand(key: string, take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      if (error instanceof PortolanError) throw error;
+      this.#core.options.log.error(`a bug in Portolan: skips the fact "${key}": ${bugText(error)}`);
+    }
   }
 
   #idOf(key: string): ResourceId {
@@ -201,17 +239,24 @@ export class SharedState implements SharedView {
     if (text === undefined || record === undefined) return;
     this.#unclaimed.delete(id);
     if (this.#leads(platformUnit(record.status.platform))) return;
-    takeStored(record, JSON.parse(text) as Stored, this.#core.intake.isBehind);
+    const stored = parseStored(text);
+    if (stored === undefined) throw new TypeError('it is not the record of an application');
+    takeStored(record, stored, this.#core.intake.isBehind);
   }
 
   async #takeSource(facts: ReadonlyMap<string, string>): Promise<void> {
     const { commits, intake } = this.#core;
-    const [standing, list, orphans] = this.#keys.source.map((key) => facts.get(key));
-    if (list !== undefined) commits.replace(list);
-    if (standing !== undefined) intake.takeStanding(standing);
+    const { standing, commits: list, orphans } = this.#keys;
+    const take = (key: string, use: (text: string) => void): void => {
+      const text = facts.get(key);
+      if (text !== undefined) this.#understand(key, () => use(text));
+    };
+    take(list, (text) => commits.replace(text));
+    take(standing, (text) => intake.takeStanding(text));
     if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined) await this.#followAccepted();
-    if (orphans !== undefined)
-      this.#core.found = { orphans: JSON.parse(orphans) as readonly OrphanStatus[], places: new Set() };
+    take(orphans, (text) => {
+      this.#core.found = { orphans: JSON.parse(text) as readonly OrphanStatus[], places: new Set() };
+    });
   }
 
   async #followAccepted(): Promise<void> {
@@ -274,17 +319,17 @@ export class SharedState implements SharedView {
 }
 
 function keysOf(source: string) {
-  const own = [standingFact(source), commitsFact(source), orphansFact(source)] as const;
+  const own = { standing: standingFact(source), commits: commitsFact(source), orphans: orphansFact(source) };
   const asked = orphanCheckFact(source, '');
   const status = statusPrefix(source);
   const saved = savedSourceFact(source);
   return {
     status,
     saved,
-    source: own,
+    ...own,
     areOrphansAsked: (facts: ReadonlyMap<string, string>): boolean =>
       [...facts.keys()].some((key) => key.startsWith(asked)),
-    prefixes: [status, saved, ...own, asked],
+    prefixes: [status, saved, ...Object.values(own), asked],
   };
 }
 

@@ -222,3 +222,35 @@ test('a caller who leaves does not wait, and a bug at the leader is reported as 
   await expect(commands.resultOf(id, 10_000, never)).rejects.toMatchObject({ code: 'controller/command-failed' });
   expect(world.lines.join()).toContain('a bug in Portolan: TypeError: no');
 });
+
+test('after a bug while commands are read, they are carried out, and the bug is logged once', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  world.cut.set('leader', (operation) => {
+    if (operation === 'commands') throw new TypeError('no rows');
+    return undefined;
+  });
+  const id = await add(commands, 'suspend');
+  await world.clock.sleep(30_000);
+  world.cut.delete('leader');
+  expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'leader' });
+  expect(world.lines.filter((line) => line.includes('a bug in Portolan: TypeError: no rows'))).toHaveLength(1);
+});
+
+test('after a bug while a result is recorded, it is recorded, and the command is not carried out once more', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  world.cut.set('leader', (operation) => {
+    if (operation === 'finish') throw new TypeError('no rows');
+    return undefined;
+  });
+  const id = await add(commands, 'suspend');
+  await world.clock.sleep(10_000);
+  world.cut.delete('leader');
+  expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'leader' });
+  expect(world.done).toEqual(['leader suspend shop']);
+});

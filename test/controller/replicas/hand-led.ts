@@ -100,6 +100,8 @@ export class Replica {
   readonly milestones: string[] = [];
   readonly leadership: HandLeadership;
   readonly shared: SharedLedger;
+  /** What its heartbeats report. It sends none by itself. */
+  readonly replicas: Replicas;
   readonly controller: Controller;
   isDatabaseAway = false;
   /** Awaited before each statement: a process that stops in the middle of something. */
@@ -139,6 +141,7 @@ export class Replica {
     });
     this.shared = shared;
     this.leadership = new HandLeadership(shared);
+    this.replicas = new Replicas(shared, { name, leaseMs: LEASE_MS, clock });
     this.workbench = new LocalWorkbench({
       kinds: kindDeclarations,
       clock,
@@ -152,7 +155,7 @@ export class Replica {
       log: createTextLog('info', (line) => void this.lines.push(line), clock),
       ledger: shared.reader,
       leadership: this.leadership,
-      replicas: new Replicas(shared, { name, leaseMs: LEASE_MS, clock }),
+      replicas: this.replicas,
       feed: this.feed,
       workbench: this.workbench,
       planWorkbench: this.workbench,
@@ -180,6 +183,11 @@ export class Replica {
         return { ...rest, uptimeMs: uptimeMs + this.suspendedMs };
       },
     };
+  }
+
+  async beat(): Promise<void> {
+    const report = { name: this.name, version: '0.0.0', address: null, startedMs: 0, facts: {} };
+    await this.replicas.shared.beat(report, false);
   }
 
   eventsOf(type: ControllerEvent['type']): readonly ControllerEvent[] {

@@ -232,3 +232,18 @@ test('a stream of events resumes at another replica without a gap or a duplicate
   expect(await next).toHaveLength(1);
   await group.until(() => two.eventsOf('application.suspended').length === 1, 'it has arrived once');
 });
+
+test('a command in a form that this version does not know is refused, and those after it are carried out', async () => {
+  const { group, two, at } = await scene();
+  const { commands } = group.database;
+  for (const [method, args] of [
+    ['suspend', null],
+    ['later', {}],
+  ] as const)
+    commands.push({ id: method, unit: 'platform:west', method, args, by: 'ops', addedMs: 0, result: undefined });
+  const answer = await post(at(two), '/api/v1/applications/west/suspend', { reason: 'a test' });
+  expect(answer.status).toBe(200);
+  await group.until(() => commands.every(({ result }) => result !== undefined), 'all are finished');
+  const codes = commands.map(({ result }) => (result?.value as { error?: { code: string } } | undefined)?.error?.code);
+  expect(codes).toEqual(['controller/command-failed', 'controller/unknown-command']);
+});

@@ -199,3 +199,19 @@ test('after its end, nothing reads the database, which is closed then', async ()
   await world.clock.sleep(10_000);
   expect([begun, ended, begun - ended]).toEqual([...atEnd, 0]);
 });
+
+test.for(['events', 'append'] as const)('after a bug in %s, events are stored and read', async (kind) => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  // Both statements have one name: the first one of a publisher reads, and a reader never appends.
+  const broken = kind === 'append' ? 'one' : 'other';
+  world.cut.set(broken, () => {
+    throw new TypeError('no rows');
+  });
+  publish(one, 0, 3);
+  await world.clock.sleep(20_000);
+  world.cut.delete(broken);
+  await world.until(() => other.newest === 3, 'they arrive');
+  expect(messagesIn(other)).toEqual(numbered(3));
+  expect(world.lines.filter((line) => line.includes('a bug in Portolan'))).toHaveLength(kind === 'append' ? 2 : 1);
+});
