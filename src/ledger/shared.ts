@@ -134,8 +134,10 @@ export interface SharedCommands {
   add(command: NewCommand): Promise<string>;
   /** Returns the commands of a unit that have no result, oldest first. */
   open(unit: LeaseUnit): Promise<readonly Command[]>;
+  /** Returns the commands without a result that are older than this, and whose unit no process leads, oldest first. */
+  unled(olderThanMs: number): Promise<readonly Command[]>;
   /**
-   * Records the result of a command; a command that has one keeps it.
+   * Records the result of a command of the unit, or of a unit that no process leads. A command that has a result keeps it.
    * @throws PortolanError `ledger/fenced` if the lease is not held any more.
    */
   finish(lead: Lead, id: string, result: Json): Promise<void>;

@@ -300,6 +300,29 @@ function commands(both: Both): void {
     expect(await two.commands.result(second)).toBeNull();
     expect(await two.commands.result('nothing')).toBeUndefined();
   });
+
+  test('lets any leader finish the commands of units that no process leads, and of no other unit', async () => {
+    const { one, two, under } = both();
+    const ids = [];
+    for (const unit of ['platform:east', 'platform:west', 'platform:never'] as const)
+      ids.push(await one.commands.add({ unit, method: 'sync', args: [unit], by: 'ann' }));
+    const [east = '', west = '', never = ''] = ids;
+    const source = await leadOf(one, 'source:default');
+    await leadOf(two, 'platform:east');
+    const released = await leadOf(two, 'platform:west');
+    expect((await one.commands.unled(-1_000)).map(({ id }) => id)).toEqual([never]);
+    await released.ledger.close();
+    expect(await one.commands.unled(-1_000)).toMatchObject([
+      { id: west, unit: 'platform:west', method: 'sync', args: ['platform:west'], by: 'ann' },
+      { id: never },
+    ]);
+    expect(await one.commands.unled(60_000)).toEqual([]);
+    for (const id of [east, west, never]) await one.commands.finish(source, id, 'refused');
+    expect(await Promise.all(ids.map((id) => one.commands.result(id)))).toEqual([undefined, 'refused', 'refused']);
+    expect(await one.commands.unled(-1_000)).toEqual([]);
+    await under.expire('platform:east');
+    expect((await two.commands.unled(-1_000)).map(({ id }) => id)).toEqual([east]);
+  });
 }
 
 function group(both: Both): void {

@@ -148,6 +148,20 @@ export class MemoryShared implements SharedLedger {
     });
   }
 
+  #openCommands(isMeant: (unit: LeaseUnit, ageMs: number) => boolean): Promise<readonly Command[]> {
+    return this.#patiently('commands', () => {
+      const { commands, nowMs } = this.#database;
+      return commands
+        .filter(({ unit, addedMs, result }) => result === undefined && isMeant(unit, nowMs() - addedMs))
+        .map(({ result: _, ...command }): Command => ({ ...command, addedAgoMs: nowMs() - command.addedMs }));
+    });
+  }
+
+  #isLed(unit: LeaseUnit): boolean {
+    const { leases, nowMs } = this.#database;
+    return (leases.rows.get(unit)?.expiresMs ?? 0) > nowMs();
+  }
+
   readonly commands: SharedLedger['commands'] = {
     add: async (command) => {
       const id = this.#options.random.hex(16);
@@ -158,13 +172,8 @@ export class MemoryShared implements SharedLedger {
       });
       return id;
     },
-    open: (unit) =>
-      this.#patiently('commands', () => {
-        const { commands, nowMs } = this.#database;
-        return commands
-          .filter((command) => command.unit === unit && command.result === undefined)
-          .map(({ result: _, ...command }): Command => ({ ...command, addedAgoMs: nowMs() - command.addedMs }));
-      }),
+    open: (unit) => this.#openCommands((of) => of === unit),
+    unled: (olderThanMs) => this.#openCommands((unit, ageMs) => ageMs > olderThanMs && !this.#isLed(unit)),
     finish: async (lead, id, result) => {
       const own = [...this.#leads].find(({ unit, ledger }) => unit === lead.unit && ledger.epoch === lead.ledger.epoch);
       await this.#fencing(own, () =>
@@ -173,7 +182,8 @@ export class MemoryShared implements SharedLedger {
           this.#fence(own);
           const { commands, nowMs } = this.#database;
           const command = commands.find((one) => one.id === id);
-          if (command !== undefined) command.result ??= { value: result, atMs: nowMs() };
+          if (command !== undefined && (command.unit === lead.unit || !this.#isLed(command.unit)))
+            command.result ??= { value: result, atMs: nowMs() };
           this.#database.signal('command');
         }),
       );

@@ -1,7 +1,9 @@
 import PQueue from 'p-queue';
 import type { Command, Lead, LeaseUnit, NewCommand, SharedLedger } from '../../ledger/shared.ts';
 import { errorFacts, PortolanError, type ReportedError } from '../../model/errors.ts';
+import { formatDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
+import type { MonotonicMs } from '../../model/time.ts';
 import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { bugText, LoopBugs } from '../bugs.ts';
@@ -16,6 +18,15 @@ const ASK_EVERY_MS = 300;
 const FINISH_AGAIN_MS = 500;
 /** Attempts to record a result while the unit is handed over. The next leader carries the command out again. */
 const LEAVING_ATTEMPTS = 3;
+/** An older command would be a surprise, for example after a long outage, so the leader that finds it refuses it. */
+const ORDER_MS_MAX = 3_600_000;
+/**
+ * The age at which the leader of the source refuses a command whose unit has no leader, for example because its platform was removed from
+ * the configuration. It is higher, so that no leader that began the command in time still carries it out.
+ */
+const UNLED_MS = ORDER_MS_MAX + 300_000;
+/** Interval at which such commands are read: they are rare, and no user waits for them any more. */
+const UNLED_EVERY_MS = 600_000;
 /** Reads of other replicas that this one answers at the same time. */
 const READS_MAX = 4;
 /** Finished commands that are remembered: a list that was read before the end of one may still have it. */
@@ -26,6 +37,8 @@ export interface CommandParts {
   readonly leadership: Pick<Leadership, 'of' | 'held' | 'onChange'>;
   /** Returns the units that may be led. */
   readonly units: () => readonly LeaseUnit[];
+  /** Its leader refuses the old commands of units without a leader. */
+  readonly sourceUnit: LeaseUnit;
   readonly clock: Clock;
   readonly log: Log;
   /** Carries a command out that this replica may carry out. */
@@ -47,7 +60,7 @@ const LEAVING = new Error('another replica carries it out');
  * Holds the orders of replicas to the leaders of units, through the database. A command is durable before its user waits for it.
  * Each leader carries out the commands of its unit that have no result, also those of a former leader. A command that was carried
  * out without its result being recorded is carried out once more: the digest or the state that it names refuses that, or it
- * changes nothing.
+ * changes nothing. A command that no leader has finished within an hour is refused.
  */
 export class Commands {
   readonly #parts: CommandParts;
@@ -62,6 +75,7 @@ export class Commands {
   readonly #waiting = new Set<() => void>();
   #looking: Promise<void> | undefined;
   #isLookDue = false;
+  #unledDueMs: MonotonicMs;
   readonly #bugs: LoopBugs;
   readonly #unsubscribe: () => void;
   #end: () => Promise<void> = async () => {};
@@ -70,6 +84,7 @@ export class Commands {
   constructor(parts: CommandParts) {
     this.#parts = parts;
     this.#bugs = new LoopBugs(parts.log);
+    this.#unledDueMs = parts.clock.monotonic() + UNLED_EVERY_MS;
     this.#unsubscribe = parts.leadership.onChange((change) => this.#leadChanged(change));
   }
 
@@ -185,6 +200,7 @@ export class Commands {
     const { signal } = this.#stop;
     while (!signal.aborted) {
       await this.#look();
+      await this.#refuseUnled().catch((error: unknown) => this.#bugs.note(error));
       await pause(this.#parts.clock, LOOK_EVERY_MS, signal);
     }
   }
@@ -216,6 +232,20 @@ export class Commands {
     }
   }
 
+  /** Refuses the commands that no replica can carry out. */
+  async #refuseUnled(): Promise<void> {
+    const { leadership, shared, clock, sourceUnit } = this.#parts;
+    if (leadership.of(sourceUnit) === undefined || clock.monotonic() < this.#unledDueMs) return;
+    this.#unledDueMs = clock.monotonic() + UNLED_EVERY_MS;
+    try {
+      const unled = await shared.commands.unled(UNLED_MS);
+      const lead = leadership.of(sourceUnit);
+      if (lead !== undefined) for (const command of unled) this.#take(lead, command);
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+    }
+  }
+
   async #takeOpen(unit: LeaseUnit): Promise<void> {
     const { leadership, shared } = this.#parts;
     const open = await shared.commands.open(unit);
@@ -224,13 +254,17 @@ export class Commands {
   }
 
   #take(lead: Lead, command: Command): void {
-    const { id, unit } = command;
+    const { id } = command;
+    const { unit } = lead;
+    const { clock } = this.#parts;
+    const foundMs = clock.monotonic();
     if (this.#taken.has(id) || this.#finished.has(id) || this.#stop.signal.aborted) return;
     this.#taken.add(id);
     const running = this.#running.get(unit) ?? { leaving: new AbortController(), tasks: new Set() };
     this.#running.set(unit, running);
     const work = async (): Promise<void> => {
-      const task = this.#work(lead, command, running.leaving.signal);
+      const addedAgoMs = command.addedAgoMs + clock.monotonic() - foundMs;
+      const task = this.#work(lead, { ...command, addedAgoMs }, running.leaving.signal);
       if (this.#parts.isAwaited(command)) running.tasks.add(task);
       await task.finally(() => running.tasks.delete(task));
     };
@@ -247,6 +281,7 @@ export class Commands {
     const beganMs = clock.monotonic();
     let result: Result;
     try {
+      if (command.addedAgoMs > ORDER_MS_MAX) throw expired();
       const work = carryOut(command, signal);
       const value = await (isAwaited(command) ? work : unlessAborted(work, signal));
       result = value === undefined ? {} : { value };
@@ -300,6 +335,16 @@ export class Commands {
 
 function isNotLeader(error: unknown): boolean {
   return error instanceof PortolanError && (error.code === 'ledger/fenced' || error.code === 'controller/not-leader');
+}
+
+function expired(): PortolanError {
+  return new PortolanError({
+    code: 'controller/command-expired',
+    disposition: 'give-up',
+    message: `No controller finished it within ${formatDuration(ORDER_MS_MAX)} after it was recorded, so it is not carried out any more.`,
+    remedy:
+      'Look at the status of the application, and repeat the command if it is still needed. If its platform is not in the configuration, add it first.',
+  });
 }
 
 function failedByBug({ method, id }: Command): ReportedError {

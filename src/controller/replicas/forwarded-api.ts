@@ -48,6 +48,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     shared: replicas.shared,
     leadership,
     units: () => unitsOf(core),
+    sourceUnit: sourceUnit(source),
     clock,
     log,
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),

@@ -1,4 +1,4 @@
-import { type Kysely, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { fenced } from '../errors.ts';
 import type { Command, LeaseUnit, Lead, SharedCommands } from '../shared.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -10,6 +10,7 @@ import { databaseNow, type PostgresTables } from './tables.ts';
 /** @param holder of the leases of this process. */
 export function sharedCommands(data: SharedData, holder: string): SharedCommands {
   const command = data.table('command');
+  const columns = sql`id, unit, method, args, requester, added_ms, ${databaseNow} - added_ms as ago_ms`;
   return {
     async add({ unit, method, args, by }) {
       const id = data.parts.random.hex(16);
@@ -35,8 +36,13 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
     },
     async open(unit) {
       const rows = await data.run(sql<CommandRow>`
-        select id, unit, method, args, requester, added_ms, ${databaseNow} - added_ms as ago_ms
-        from ${command} where unit = ${unit} and result is null order by number`);
+        select ${columns} from ${command} where unit = ${unit} and result is null order by number`);
+      return rows.map(commandOf);
+    },
+    async unled(olderThanMs) {
+      const rows = await data.run(sql<CommandRow>`
+        select ${columns} from ${command} where result is null and added_ms < ${databaseNow} - ${olderThanMs}::bigint
+          and not ${isLed(data)} order by number`);
       return rows.map(commandOf);
     },
     finish: (lead, id, result) => finish(data, holder, { lead, id, result }),
@@ -58,6 +64,11 @@ function unansweredCommand(location: string, method: string, cause: unknown): Po
   });
 }
 
+/** Returns the condition that a process leads the unit of a command. */
+function isLed(data: SharedData): RawBuilder<boolean> {
+  return sql<boolean>`exists (select from ${data.table('lease')} where scope = unit and expires_ms > ${databaseNow})`;
+}
+
 /** The lock of the lease keeps a takeover waiting until the result is recorded. Arguments, which may be manifests, are not kept. */
 async function finish(
   data: SharedData,
@@ -71,7 +82,7 @@ async function finish(
       where scope = ${lead.unit} and holder = ${holder} and epoch = ${epoch}::bigint and expires_ms > 0 for update),
     finished as (
       update ${data.table('command')} set result = ${JSON.stringify(result)}, args = 'null', finished_ms = ${databaseNow}
-      where id = ${id} and unit = ${lead.unit} and result is null and exists (select 1 from held))
+      where id = ${id} and (unit = ${lead.unit} or not ${isLed(data)}) and result is null and exists (select 1 from held))
     select count(*) as held from held`);
   if (row?.held !== 1) throw fenced(data.parts.location, epoch, epoch);
 }

@@ -8,6 +8,7 @@ import { HandLeadership } from './hand-leadership.ts';
 import { SharedWorld } from './shared-world.ts';
 
 const UNIT: LeaseUnit = 'platform:default';
+const SOURCE: LeaseUnit = 'source:default';
 const never = new AbortController().signal;
 
 class World extends SharedWorld {
@@ -26,6 +27,7 @@ class World extends SharedWorld {
       shared,
       leadership,
       units: () => [UNIT],
+      sourceUnit: SOURCE,
       clock: this.clock,
       log: logInto(this.lines),
       carryOut: (command, signal) => {
@@ -253,4 +255,59 @@ test('after a bug while a result is recorded, it is recorded, and the command is
   world.cut.delete('leader');
   expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'leader' });
   expect(world.done).toEqual(['leader suspend shop']);
+});
+
+const HOUR_MS = 3_600_000;
+const resultsIn = ({ database }: World): readonly unknown[] => database.commands.map(({ result }) => result?.value);
+const expired = { error: expect.objectContaining({ code: 'controller/command-expired' }) };
+
+test('an order that nobody carried out for an hour is refused, also after a long outage of the database', async () => {
+  const world = new World();
+  const { leadership } = world.replica('leader');
+  const { commands } = world.replica('follower');
+  await add(commands, 'resume');
+  await world.clock.sleep(HOUR_MS / 2);
+  await add(commands, 'suspend');
+  await world.clock.sleep(HOUR_MS / 2 + 1);
+  await leadership.take(UNIT);
+  await world.until(() => resultsIn(world).every((result) => result !== undefined), 'both have a result');
+  expect(resultsIn(world)).toEqual([expired, { value: 'leader' }]);
+  expect(world.done).toEqual(['leader suspend shop']);
+  expect(world.refused).toEqual(['leader resume controller/command-expired']);
+});
+
+test('the age of an order counts while it waits for another one', async () => {
+  const world = new World();
+  const slow = Promise.withResolvers<void>();
+  const { leadership } = world.replica('leader', async ({ method }) => {
+    if (method === 'slow') await slow.promise;
+    return method;
+  });
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  await add(commands, 'slow');
+  await add(commands, 'resume');
+  await world.clock.sleep(HOUR_MS + 1);
+  slow.resolve();
+  await world.until(() => resultsIn(world).every((result) => result !== undefined), 'both have a result');
+  expect(resultsIn(world)).toEqual([{ value: 'slow' }, expired]);
+});
+
+test('orders to a platform that no replica leads are refused after an hour, and those to others are not', async () => {
+  const world = new World();
+  const first = world.replica('first');
+  const second = world.replica('second');
+  await first.leadership.take(SOURCE);
+  const toRemoved = await first.commands.add({ unit: 'platform:removed', method: 'sync', args: 'shop', by: 'ops' });
+  // A rolling change of the configuration: another replica still has the platform, and works on it.
+  const kept: LeaseUnit = 'platform:kept';
+  await second.leadership.take(kept);
+  const toKept = await first.commands.add({ unit: kept, method: 'sync', args: 'store', by: 'ops' });
+  await world.clock.sleep(HOUR_MS);
+  expect(resultsIn(world)).toEqual([undefined, undefined]);
+  const answer = first.commands.resultOf(toRemoved, HOUR_MS, never);
+  await expect(answer).rejects.toMatchObject({ code: 'controller/command-expired' });
+  expect(await first.commands.resultOf(toKept, 1, never)).toBeUndefined();
+  expect(world.done).toEqual([]);
+  expect(world.refused).toEqual(['first sync controller/command-expired']);
 });

@@ -235,15 +235,36 @@ test('a stream of events resumes at another replica without a gap or a duplicate
 
 test('a command in a form that this version does not know is refused, and those after it are carried out', async () => {
   const { group, two, at } = await scene();
-  const { commands } = group.database;
+  const { commands, nowMs } = group.database;
   for (const [method, args] of [
     ['suspend', null],
     ['later', {}],
   ] as const)
-    commands.push({ id: method, unit: 'platform:west', method, args, by: 'ops', addedMs: 0, result: undefined });
+    commands.push({ id: method, unit: 'platform:west', method, args, by: 'ops', addedMs: nowMs(), result: undefined });
   const answer = await post(at(two), '/api/v1/applications/west/suspend', { reason: 'a test' });
   expect(answer.status).toBe(200);
   await group.until(() => commands.every(({ result }) => result !== undefined), 'all are finished');
   const codes = commands.map(({ result }) => (result?.value as { error?: { code: string } } | undefined)?.error?.code);
   expect(codes).toEqual(['controller/command-failed', 'controller/unknown-command']);
+});
+
+test('a command to a platform that a reload removed is refused and reported, and not carried out when it returns', async () => {
+  const { group, one, two, at } = await scene();
+  await two.leadership.release('platform:west');
+  expect(await post(at(one), '/api/v1/applications/west/suspend', { reason: 'a test' })).toMatchObject({
+    body: { code: 'controller/command-pending' },
+  });
+  for (const replica of [one, two]) {
+    const { operator, ...rest } = group.configuration(replica.name);
+    await replica.controller.reload({ ...rest, operator: { ...operator, platforms: new Set(['east']) } });
+  }
+  await group.pass(2 * 3_600_000);
+  const refused = two.eventsOf('command.refused');
+  const message = expect.stringContaining('No controller finished it within 1h');
+  expect(refused).toMatchObject([{ application: WEST, message, detail: { by: 'admin' } }]);
+  for (const replica of [one, two]) await replica.controller.reload(group.configuration(replica.name));
+  await two.leadership.take('platform:west');
+  await group.pass(60_000);
+  expect(two.controller.api.application(WEST)?.pause?.type).not.toBe('suspended');
+  expect(two.eventsOf('command.refused')).toHaveLength(1);
 });

@@ -54,6 +54,7 @@ test('a command waits in PostgreSQL for the next leader', async () => {
       shared,
       leadership,
       units: () => [UNIT],
+      sourceUnit: 'source:default',
       clock: systemClock,
       log: logInto([]),
       carryOut: async ({ method }) => {
