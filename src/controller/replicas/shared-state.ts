@@ -77,7 +77,7 @@ export class SharedState implements SharedView {
   readonly #bugs: LoopBugs;
   /** Since when a bug prevents every read; undefined: none does. */
   #bugFromMs: MonotonicMs | undefined;
-  /** Statuses of applications that this process does not have yet. */
+  /** Statuses of applications that this process does not have yet, until it has followed the accepted revision. */
   readonly #unclaimed = new Map<string, string>();
   #turn: Promise<unknown> = Promise.resolve();
   #wanted = Promise.withResolvers<void>();
@@ -213,6 +213,8 @@ export class SharedState implements SharedView {
     } else await this.#takeSource(facts);
     // After the revision, because a status belongs to the manifests that its leader had.
     for (const [key] of statuses) this.#understand(key, () => this.#takeStatus(this.#idOf(key)));
+    // The rest is about applications that git does not name any more. If one returns, its record is read from the ledger.
+    if (!this.#core.intake.isBehind && this.#core.intake.accepted !== undefined) this.#unclaimed.clear();
     this.#serial = serial;
     this.#readMs = options.clock.now();
     options.observer.caughtUp();

@@ -10,7 +10,7 @@ export interface SharedView {
   readonly isCurrent: boolean;
   /** No read has succeeded for so long that what this process works towards may be outdated. Nothing is sent then. */
   readonly isStale: boolean;
-  /** Returns what the ledger has of an application that is new to this process; undefined: it may have nothing. */
+  /** Returns what the last read found of an application that is new to this process; undefined: the ledger may have more. */
   take(id: ResourceId): Stored | undefined;
   /** Stores the commits, if this process leads the source and has changed them. */
   saveCommits(): Promise<void>;

@@ -330,3 +330,48 @@ test('after its machine was suspended, a replica sends nothing before it has rea
 function isOld({ domain }: { readonly domain: string }): boolean {
   return domain === 'old.example.com';
 }
+
+/** Counts how often a replica reads the record of an application from the ledger, in place of its memory. */
+function readsOf({ shared }: Replica, id: string): () => number {
+  const { reader } = shared;
+  let reads = 0;
+  const fact = reader.fact.bind(reader);
+  Object.assign(reader, {
+    fact: (key: string) => {
+      if (key.endsWith(` ${id}`)) reads += 1;
+      return fact(key);
+    },
+  });
+  return () => reads;
+}
+
+test('no replica keeps the records of applications that git has removed, and it reads them if they return', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  await group.commit(application('east', 'www.example.com'));
+  await group.until(() => two.controller.api.application(WEST) === undefined, 'it is removed');
+  // As its leader stores it that has not followed the removal yet.
+  const { store, factSerials } = group.database;
+  store.serial += 1;
+  factSerials.set(`status default ${WEST}`, store.serial);
+  const three = group.open('three');
+  await group.pass(10_000);
+  const reads = [one, three].map((replica) => readsOf(replica, WEST));
+  // Its leader stores no new record, which would come together with the commit.
+  two.isDatabaseAway = true;
+  const revision = await group.commit(both('www.example.com'), [one]);
+  await group.until(() => three.accepted() === revision, 'the new process follows');
+  expect(reads.map((count) => count() > 0)).toEqual([true, true]);
+  expect(three.ready(WEST)).toBe('True InSync');
+});
+
+test('a new process takes the records of all applications from one read', async () => {
+  const { group, one, two } = await opened();
+  await group.commit(both('www.example.com'));
+  await inSync(group, one, two);
+  const three = group.open('three');
+  const reads = [EAST, WEST].map((id) => readsOf(three, id));
+  await group.until(() => three.ready(EAST) === 'True InSync' && three.ready(WEST) === 'True InSync', 'it shows both');
+  expect(reads.map((count) => count())).toEqual([0, 0]);
+});
