@@ -47,6 +47,8 @@ export interface CommandParts {
   orderOf(command: Command): string | undefined;
   /** Returns whether a hand-over waits until a command ends, because it writes. Any other is left to the next leader. */
   isAwaited(command: Command): boolean;
+  /** Returns whether a command only stops work: its user relies on it, however late its leader finds it. */
+  onlyStops(command: Command): boolean;
   /** Called when a command was refused. @param ageMs since it was recorded. */
   refused(command: Command, error: PortolanError, ageMs: number): void;
 }
@@ -277,11 +279,11 @@ export class Commands {
   async #work(lead: Lead, command: Command, leaving: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([leaving, lead.over]);
     if (signal.aborted) return;
-    const { carryOut, isAwaited, refused, clock, log } = this.#parts;
+    const { carryOut, isAwaited, onlyStops, refused, clock, log } = this.#parts;
     const beganMs = clock.monotonic();
     let result: Result;
     try {
-      if (command.addedAgoMs > ORDER_MS_MAX) throw expired();
+      if (command.addedAgoMs > ORDER_MS_MAX && !(command.unit === lead.unit && onlyStops(command))) throw expired();
       const work = carryOut(command, signal);
       const value = await (isAwaited(command) ? work : unlessAborted(work, signal));
       result = value === undefined ? {} : { value };

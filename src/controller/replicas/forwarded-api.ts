@@ -13,6 +13,7 @@ import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
 import {
   carryOut,
   isAwaited,
+  onlyStops,
   type LeaderMethods,
   METHODS,
   type MethodName,
@@ -54,6 +55,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
     orderOf: thingOf,
     isAwaited,
+    onlyStops,
     refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),
   });
   const asking = createAsking({ commands, replicas, contact });

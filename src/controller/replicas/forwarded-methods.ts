@@ -130,6 +130,11 @@ export function isAwaited({ method }: Command): boolean {
   return forwarded !== undefined && !forwarded.isRead && forwarded.isRequest !== true;
 }
 
+/** Returns whether a command can only stop work, so that it does no harm when it is late. */
+export function onlyStops({ method }: Command): boolean {
+  return method === 'suspend';
+}
+
 /** Methods that replicas ask each other for, and users do not. */
 export interface LeaderMethods {
   /** Reads the source again, after it exceeded a limit. Resolves when that is done. */

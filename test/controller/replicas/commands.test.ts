@@ -35,6 +35,7 @@ class World extends SharedWorld {
         return carry(command, signal);
       },
       isAwaited: ({ method }) => method !== 'read',
+      onlyStops: ({ method }) => method === 'suspend',
       orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
       refused: ({ method }, { code }) => this.refused.push(`${name} ${method} ${code}`),
     });
@@ -266,13 +267,15 @@ test('an order that nobody carried out for an hour is refused, also after a long
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
   await add(commands, 'resume');
-  await world.clock.sleep(HOUR_MS / 2);
   await add(commands, 'suspend');
+  await world.clock.sleep(HOUR_MS / 2);
+  await add(commands, 'approve');
   await world.clock.sleep(HOUR_MS / 2 + 1);
   await leadership.take(UNIT);
-  await world.until(() => resultsIn(world).every((result) => result !== undefined), 'both have a result');
-  expect(resultsIn(world)).toEqual([expired, { value: 'leader' }]);
-  expect(world.done).toEqual(['leader suspend shop']);
+  await world.until(() => resultsIn(world).every((result) => result !== undefined), 'all have a result');
+  // Only what stops work is carried out however late.
+  expect(resultsIn(world)).toEqual([expired, { value: 'leader' }, { value: 'leader' }]);
+  expect(world.done).toEqual(['leader suspend shop', 'leader approve shop']);
   expect(world.refused).toEqual(['leader resume controller/command-expired']);
 });
 
