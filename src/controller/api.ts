@@ -291,8 +291,8 @@ export interface ControllerObserver {
   led(lease: LeaseFacts): void;
   /** Called when this process does not lead the unit any more. */
   yielded(unit: LeaseUnit, because: LeaseEnd): void;
-  /** Called for each transaction that the ledger refused, because this process does not lead the unit any more, or the database lost some. */
-  fenced(unit: LeaseUnit): void;
+  /** Called for each transaction that the ledger refused. */
+  fenced(unit: LeaseUnit, because: RefusedBecause): void;
   /** Called after each attempt to send the heartbeat and to read the leaders. */
   databaseAsked(isAnswered: boolean): void;
   /** Called when this process has read all that the other controllers had shared. */
@@ -307,6 +307,9 @@ export interface LeaseFacts {
   /** Returns when another process may lead the unit, as `Lead.validUntilMs`. */
   validUntilMs(): MonotonicMs;
 }
+
+/** `taken-over`: another process leads the unit. `records-lost`: the database has lost transactions of this process. */
+export type RefusedBecause = 'taken-over' | 'records-lost';
 
 /** `handed-over`: to another live controller. `stopped`: this process ends. `lost`: it could not renew the lease in time. */
 export type LeaseEnd = 'handed-over' | 'stopped' | 'lost';

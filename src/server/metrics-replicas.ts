@@ -1,5 +1,5 @@
 import type { Registry } from 'prom-client';
-import type { ControllerApi, ControllerObserver, LeaseEnd, LeaseFacts } from '../controller/api.ts';
+import type { ControllerApi, ControllerObserver, LeaseEnd, LeaseFacts, RefusedBecause } from '../controller/api.ts';
 import type { LeaseUnit } from '../ledger/shared.ts';
 import { parseScopeKey, type ScopeKey } from '../model/ids.ts';
 import type { MonotonicMs } from '../model/time.ts';
@@ -32,6 +32,7 @@ class Standing {
 }
 
 const FROM: readonly LeaseFacts['from'][] = ['free', 'released', 'expired'];
+const REFUSED: readonly RefusedBecause[] = ['taken-over', 'records-lost'];
 const ENDS: readonly LeaseEnd[] = ['handed-over', 'stopped', 'lost'];
 
 /**
@@ -45,7 +46,7 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
   const taken = counter(
     'portolan_lease_acquisitions_total',
     'Leases that this controller took. from="expired" is a takeover from a controller that gave no sign.',
-    ['from'],
+    ['unit', 'from'],
   );
   const ended = counter(
     'portolan_lease_losses_total',
@@ -54,8 +55,8 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
   );
   const fenced = counter(
     'portolan_fenced_writes_total',
-    'Transactions that the ledger refused, because this controller did not hold the lease of the unit any more, or because the database had lost transactions. No request to the platform is counted.',
-    [],
+    'Transactions that the ledger refused. because="taken-over": this controller did not hold the lease of the unit any more. because="records-lost": the database had lost transactions of it. No request to the platform is counted.',
+    ['because'],
   );
   const failed = counter(
     'portolan_database_failures_total',
@@ -66,20 +67,21 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
     units(units) {
       // The counters start at 0, so that the first takeover shows as an increase.
       if (standing.units === undefined) {
-        for (const from of FROM) taken.inc({ from }, 0);
         for (const because of ENDS) ended.inc({ because }, 0);
+        for (const because of REFUSED) fenced.inc({ because }, 0);
       }
+      for (const unit of units) for (const from of FROM) taken.inc({ unit, from }, 0);
       standing.units = units;
     },
     led({ unit, from, validUntilMs }) {
       standing.held.set(unit, { sinceMs: clock.monotonic(), validUntilMs });
-      taken.inc({ from });
+      taken.inc({ unit, from });
     },
     yielded(unit, because) {
       standing.held.delete(unit);
       ended.inc({ because });
     },
-    fenced: () => fenced.inc(),
+    fenced: (_, because) => fenced.inc({ because }),
     databaseAsked(isAnswered) {
       if (isAnswered) standing.answeredMs = clock.monotonic();
       else failed.inc();

@@ -79,14 +79,17 @@ test('alerts and panels about leases use the labels that those series have', asy
   metrics.observer.units(['platform:east']);
   metrics.observer.led({ unit: 'platform:east', from: 'expired', validUntilMs: () => 0 });
   const { text } = await metrics.render();
-  const known = new Set(['job', 'namespace', 'instance', ...[...text.matchAll(/(\w+)="/g)].map(([, name]) => name)]);
+  const scraped = ['job', 'namespace', 'instance'];
+  const labelsOf = (name: string): readonly (string | undefined)[] =>
+    [...(new RegExp(`^${name}\\{(.*)\\}`, 'm').exec(text)?.[1] ?? '').matchAll(/(\w+)="/g)].map(([, label]) => label);
   const expressions = [
     ...alerts.map(({ expr }) => expr as string),
     ...dashboard.panels.flatMap(({ targets }: Part) => targets.map(({ expr }: Part) => asQueried(expr as string))),
   ].filter((expression) => /portolan_(?:lease|fenced|database|shared)/.test(expression));
-  const labels = expressions.flatMap(labelsIn);
-  expect(new Set(labels)).toEqual(new Set(['job', 'namespace', 'unit', 'from', 'because', 'instance']));
-  for (const label of labels) expect(known).toContain(label);
+  expect(new Set(expressions.flatMap(labelsIn))).toEqual(new Set([...scraped, 'unit', 'from', 'because']));
+  for (const expression of expressions)
+    for (const name of namesIn(expression))
+      for (const label of labelsIn(expression)) expect([...scraped, ...labelsOf(name)], expression).toContain(label);
 });
 
 /** Groupings in an expression that would mix two installations: an aggregation without labels, or a list without both of theirs. */

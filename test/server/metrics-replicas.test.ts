@@ -53,7 +53,7 @@ test('the sum over two controllers of what they lead is what one controller show
   const expected = await samplesOf(alone);
   const parts = [await samplesOf(first), await samplesOf(second)];
   // Of these, each controller has its own.
-  const ofProcess = /^(?:portolan_(?:build_info|phase|lease_|shared|database)|controller_runtime|workqueue)/;
+  const ofProcess = /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database)|controller_runtime|workqueue)/;
   const standing = [...expected].filter(([series]) => !ofProcess.test(series));
   expect(standing.length).toBeGreaterThan(30);
   for (const [series, value] of standing)
@@ -66,6 +66,9 @@ test('the sum over two controllers of what they lead is what one controller show
     expect([...part.keys()].filter((series) => !expected.has(series) && !ofProcess.test(series))).toEqual([]);
 });
 
+/** Acquisitions of each unit start at 0. */
+const isAtRest = (series: string, value: number): boolean => value === 0 && series.includes('acquisitions');
+
 test('leases are shown with their age and the time that is left, and each gain and loss is counted', async () => {
   const metrics = replica();
   metrics.attach(fleet());
@@ -74,18 +77,22 @@ test('leases are shown with their age and the time that is left, and each gain a
   expect([...alone.keys()].filter((series) => /portolan_(?:lease|shared|database_silence)/.test(series))).toEqual([]);
 
   observer.units(UNITS);
-  expect((await samplesOf(metrics)).get('portolan_lease_acquisitions_total{from="expired"}')).toBe(0);
+  expect((await samplesOf(metrics)).get('portolan_lease_acquisitions_total{from="expired",unit="platform:east"}')).toBe(
+    0,
+  );
   observer.led(lease('platform:east', 'expired'));
   observer.led(lease('platform:west', 'released'));
   observer.databaseAsked(true);
   observer.caughtUp();
   clock.advance(4_000);
   observer.databaseAsked(false);
-  observer.fenced('platform:west');
+  observer.fenced('platform:west', 'taken-over');
   observer.yielded('platform:west', 'lost');
   const now = await samplesOf(metrics);
   const found = Object.fromEntries(
-    [...now].filter(([series]) => /^portolan_(?:lease|fenced|shared|database)/.test(series)),
+    [...now].filter(
+      ([series, value]) => /^portolan_(?:lease|fenced|shared|database)/.test(series) && !isAtRest(series, value),
+    ),
   );
   expect(found).toEqual({
     'portolan_lease_held{unit="platform:east"}': 1,
@@ -93,13 +100,13 @@ test('leases are shown with their age and the time that is left, and each gain a
     'portolan_lease_held{unit="source:default"}': 0,
     'portolan_lease_age_seconds{unit="platform:east"}': 4,
     'portolan_lease_remaining_seconds{unit="platform:east"}': 11,
-    'portolan_lease_acquisitions_total{from="expired"}': 1,
-    'portolan_lease_acquisitions_total{from="free"}': 0,
-    'portolan_lease_acquisitions_total{from="released"}': 1,
+    'portolan_lease_acquisitions_total{from="expired",unit="platform:east"}': 1,
+    'portolan_lease_acquisitions_total{from="released",unit="platform:west"}': 1,
     'portolan_lease_losses_total{because="handed-over"}': 0,
     'portolan_lease_losses_total{because="lost"}': 1,
     'portolan_lease_losses_total{because="stopped"}': 0,
-    portolan_fenced_writes_total: 1,
+    'portolan_fenced_writes_total{because="records-lost"}': 0,
+    'portolan_fenced_writes_total{because="taken-over"}': 1,
     portolan_database_failures_total: 1,
     portolan_database_silence_seconds: 4,
     portolan_shared_state_age_seconds: 4,

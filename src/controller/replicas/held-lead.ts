@@ -3,6 +3,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
+import type { RefusedBecause } from '../api.ts';
 
 /** A lead that ends for good with the first transaction that the database refuses because of it. */
 export class HeldLead implements Lead {
@@ -14,7 +15,7 @@ export class HeldLead implements Lead {
   refusal: PortolanError | undefined;
 
   /** @param onFenced is called for each transaction that was refused. */
-  constructor(lead: Lead, onFenced: () => void) {
+  constructor(lead: Lead, onFenced: (because: RefusedBecause) => void) {
     this.unit = lead.unit;
     this.#lead = lead;
     const { ledger } = lead;
@@ -26,7 +27,7 @@ export class HeldLead implements Lead {
         } catch (error) {
           if (error instanceof PortolanError && isLedgerLost(error)) {
             this.refusal ??= error;
-            onFenced();
+            onFenced(error.code === 'ledger/replaced' ? 'records-lost' : 'taken-over');
             this.end();
           }
           throw error;

@@ -287,7 +287,7 @@ export class ReplicaLeadership implements Leadership {
     let lead: HeldLead | undefined;
     try {
       const taken = await shared.lead(unit);
-      lead = taken && new HeldLead(taken, () => observer.fenced(unit));
+      lead = taken && new HeldLead(taken, (because) => observer.fenced(unit, because));
       if (lead === undefined) return;
       this.#states.set(unit, { type: 'taken', lead });
       await this.#report({ type: 'taken', lead });

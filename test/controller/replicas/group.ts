@@ -1,4 +1,4 @@
-import type { LeaseEnd, LeaseFacts } from '../../../src/controller/api.ts';
+import type { LeaseEnd, LeaseFacts, RefusedBecause } from '../../../src/controller/api.ts';
 import { type LeadChange, platformUnit, sourceUnit } from '../../../src/controller/replicas/leadership.ts';
 import { ReplicaLeadership } from '../../../src/controller/replicas/replica-leadership.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
@@ -21,7 +21,7 @@ export class GroupReplica {
   readonly gained: { readonly unit: LeaseUnit; readonly from: LeaseFacts['from']; readonly atMs: number }[] = [];
   readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
   readonly lines: string[] = [];
-  fenced = 0;
+  readonly refusals: RefusedBecause[] = [];
   isReachable = true;
   /** What the database answers a statement with, in place of carrying it out. */
   faultOf: (operation: string) => Error | undefined = () => undefined;
@@ -58,7 +58,7 @@ export class GroupReplica {
         ...silentObserver,
         led: ({ unit, from }) => this.gained.push({ unit, from, atMs: clock.monotonic() }),
         yielded: (unit, because) => this.lost.push({ unit, because, atMs: clock.monotonic() }),
-        fenced: () => (this.fenced += 1),
+        fenced: (_, because) => this.refusals.push(because),
       },
       units: () => group.units,
       report: () => ({ name, version, address: null, startedMs, facts: {} }),

@@ -120,6 +120,7 @@ test('a paused replica is fenced when it continues, returns to standby and may l
   await expect(lead?.ledger.commit({ scope: lead.unit, actor: 'a', atMs: 1, operations: [] })).rejects.toMatchObject({
     code: 'ledger/fenced',
   });
+  expect(a?.refusals).toEqual(['taken-over']);
   await group.until(() => a?.led(group.units).length === 0, 'a leads nothing');
   expect(a?.lost.map(({ because }) => because)).toEqual(units.map(() => 'lost'));
   await group.until(() => group.isWhole && Math.min(...group.loads()) >= 1, 'a leads some again');
@@ -250,6 +251,7 @@ test('a leader whose ledger has lost transactions works no longer, and no other 
   await group.pass(LEASE_MS * 10);
   expect([a.leadership.of(unit), b.leadership.of(unit)]).toEqual([undefined, undefined]);
   expect(a.lost.map((one) => one.unit)).toContain(unit);
+  expect(a.refusals).toEqual(['records-lost']);
   expect(a.lines.filter((line) => line.includes(unit)).at(-1)).toMatch(
     /error .*does not work on platform:p00 any more, and keeps its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
   );
