@@ -9,7 +9,7 @@ import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
 import { runProcess } from '../cli/running.ts';
 import { PostgresServer } from '../support/postgres.ts';
 import { DEPLOY, read } from './chart.ts';
-import { type Part, pinned } from './kubernetes.ts';
+import { ENDS_S, type Part, pinned } from './kubernetes.ts';
 
 const compose = parse(read('compose.postgres.yaml'), { merge: true }) as Part;
 const { sandbox, ...services } = compose.services as Readonly<Record<string, Part>>;
@@ -55,7 +55,7 @@ test('compose with PostgreSQL: the proxy leads to both replicas, which share one
     expect(environment.PORTOLAN_API_TOKEN).toMatch(/^\$\{PORTOLAN_API_TOKEN:\?/);
     expect(environment.PGPASSWORD).toMatch(/^\$\{PORTOLAN_DATABASE_PASSWORD:\?/);
     expect(volumes.every((volume: string) => volume.endsWith(':ro'))).toBe(true);
-    expect(Number.parseInt(grace, 10)).toBeGreaterThan(30);
+    expect(Number.parseInt(grace, 10)).toBeGreaterThan(ENDS_S);
   }
 });
 

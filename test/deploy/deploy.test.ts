@@ -68,7 +68,7 @@ test.for<[string, (deployment: Part) => void, string]>([
     ({ spec }) => (spec.template.spec.containers[0].livenessProbe.httpGet.path = '/'),
     'a probe is missing or looks elsewhere',
   ],
-  ['a short end', ({ spec }) => (spec.template.spec.terminationGracePeriodSeconds = 30), 'it is killed within 30 s'],
+  ['a short end', ({ spec }) => (spec.template.spec.terminationGracePeriodSeconds = 45), 'it is killed too early'],
   ['other labels', ({ spec }) => (spec.template.metadata.labels = {}), 'Service selects other pods'],
   ['another account', ({ spec }) => (spec.template.spec.serviceAccountName = 'x'), 'there is no ServiceAccount/x'],
 ])('the rules see %s', ([, change, wrong]) => {

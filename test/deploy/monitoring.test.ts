@@ -12,7 +12,7 @@ import { commandPaths } from '../cli/command-tree.ts';
 import { runHere } from '../cli/running.ts';
 import { parseExposition } from '../server/exposition.ts';
 import { renderTemplate } from './helm.ts';
-import type { Part } from './kubernetes.ts';
+import { ENDS_S, type Part } from './kubernetes.ts';
 
 const DEPLOY = 'examples/deploy';
 const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
@@ -209,7 +209,7 @@ test('the unit of systemd starts a command that there is, and gives it no rights
   for (const name of ['NoNewPrivileges', 'PrivateTmp', 'PrivateDevices', 'ProtectHome', 'DynamicUser'])
     expect(setting(name), name).toBe('yes');
   expect(setting('ProtectSystem')).toBe('strict');
-  expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(30);
+  expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(ENDS_S);
   // V8 compiles code while it runs.
   expect(setting('MemoryDenyWriteExecute')).toBeUndefined();
 });

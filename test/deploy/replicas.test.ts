@@ -58,7 +58,7 @@ test.for<[string, (deployment: Part) => void, string]>([
     ({ spec }) => delete spec.template.spec.containers[0].lifecycle,
     'requests reach a pod that has ended',
   ],
-  ['a short end', ({ spec }) => (spec.template.spec.terminationGracePeriodSeconds = 35), 'it is killed within 30 s'],
+  ['a short end', ({ spec }) => (spec.template.spec.terminationGracePeriodSeconds = 50), 'it is killed too early'],
   [
     'a volume',
     ({ spec }) => (spec.template.spec.volumes[0] = { name: 'state', persistentVolumeClaim: { claimName: 'x' } }),
