@@ -1,12 +1,16 @@
-import { afterEach, expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { axeViolations, settled, visit } from './browsing.ts';
-import { openWorld, TOKENS, type World } from './world.ts';
+import { openWorld, TOKENS, type World, type WorldOptions } from './world.ts';
 
-let world: World;
-afterEach(() => world.close());
+/** Opens a world that is closed after its pages: hooks run in reverse, and a page without a server has errors. */
+async function opened(options?: WorldOptions): Promise<World> {
+  const world = await openWorld(options);
+  onTestFinished(() => world.close());
+  return world;
+}
 
 test('a token without a role does not sign in, and the page says what to do', async () => {
-  world = await openWorld();
+  const world = await opened();
   const page = await visit(world.url, '/', { as: null, expects: /status of 40[13]/ });
   await page.getByLabel('Token').fill(TOKENS.guest);
   await page.getByRole('button', { name: /^Sign in/ }).click();
@@ -16,7 +20,7 @@ test('a token without a role does not sign in, and the page says what to do', as
 });
 
 test('a user of one application sees no other, and no platform', async () => {
-  world = await openWorld({
+  const world = await opened({
     server: '    roles: [{ role: viewer, tokens: [guest], applications: [default/team-a/region-1/42] }]',
   });
   const page = await visit(world.url, '/', { as: 'guest', expects: /status of 403/ });
