@@ -179,6 +179,19 @@ test('the ServiceMonitors scrape the service, with a token of the secret', () =>
   }
 });
 
+test('the network policy of the chart lets Prometheus in where it scrapes', () => {
+  const given = values();
+  const allowed = (): readonly Part[] => {
+    const context = { Values: given, Release: { Name: 'portolan', Namespace: 'apps' } };
+    return (parse(renderTemplate(read('helm/templates/networkpolicy.yaml'), context)) as Part).spec.ingress[0].from;
+  };
+  expect(allowed()).toHaveLength(1);
+  given.serviceMonitor.enabled = true;
+  expect(allowed().slice(1)).toEqual([
+    { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
+  ]);
+});
+
 test('the schema of the chart takes its values, and refuses each mistake', () => {
   const valid = new Ajv({ strict: false }).compile(JSON.parse(read('helm/values.schema.json')));
   expect(valid(values()), JSON.stringify(valid.errors)).toBe(true);
