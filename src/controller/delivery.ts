@@ -14,10 +14,13 @@ import { type OutboundAnswer, OutboundError, type OutboundMessage, type Post } f
  * Why a message was dropped. `overflow`: the queue was full. `refused`: the receiver rejected it. `failed`: all retries
  * failed. `shutdown`: the process ended.
  */
-export type DropReason = 'overflow' | 'refused' | 'failed' | 'shutdown';
+export const dropReasons = ['overflow', 'refused', 'failed', 'shutdown'] as const;
+export type DropReason = (typeof dropReasons)[number];
 
 /** Receives counts of messages. Called synchronously; must not throw or wait. */
 export interface DeliveryCounts {
+  /** Called before anything else is counted of a receiver. */
+  opened(receiver: string): void;
   sent(receiver: string): void;
   dropped(receiver: string, reason: DropReason): void;
   /** The message repeated an earlier one, and was counted instead of sent. */
@@ -95,6 +98,7 @@ export class Delivery<T> {
 
   constructor(options: DeliveryOptions<T>) {
     this.#options = options;
+    options.counts.opened(options.receiver);
     this.#report = createReport(options);
     const { clock, ratePerMinute } = options;
     this.#allowance = new Allowance(clock, Math.min(BURST_MAX, ratePerMinute), ratePerMinute / 60_000);

@@ -1,6 +1,6 @@
 import { Gauge, Registry } from 'prom-client';
 import type { ControllerApi, ControllerObserver } from '../controller/api.ts';
-import type { DeliveryCounts } from '../controller/delivery.ts';
+import { type DeliveryCounts, dropReasons } from '../controller/delivery.ts';
 import type { ResourceId } from '../model/ids.ts';
 import type { ControllerEvent } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -229,6 +229,10 @@ function deliveryMetrics({ counter }: Series): DeliveryCounts {
     ['receiver'],
   );
   return {
+    // The counter starts at 0, so that the first loss shows as an increase.
+    opened(receiver) {
+      for (const reason of dropReasons) dropped.inc({ receiver, reason }, 0);
+    },
     sent: (receiver) => sent.inc({ receiver }),
     dropped: (receiver, reason) => dropped.inc({ receiver, reason }),
     collapsed: (receiver) => collapsed.inc({ receiver }),

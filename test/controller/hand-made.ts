@@ -187,6 +187,7 @@ export function handMadeApi(applications: readonly ApplicationStatus[] = []): Ha
 /** What was counted: `ops sent`, `ops dropped overflow`, in the order it happened. */
 export function countsInto(words: string[]): DeliveryCounts {
   return {
+    opened() {},
     sent: (receiver) => void words.push(`${receiver} sent`),
     dropped: (receiver, reason) => void words.push(`${receiver} dropped ${reason}`),
     collapsed: (receiver) => void words.push(`${receiver} collapsed`),

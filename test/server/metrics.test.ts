@@ -109,6 +109,7 @@ test('requests, milestones, deliveries and events are counted', async () => {
   observer.milestone({ ...milestone, sinceCommitMs: 1_200, sinceObservedMs: 200 });
   observer.milestone({ ...milestone, sinceCommitMs: null, sinceObservedMs: 100 });
   observer.milestone({ ...milestone, sinceCommitMs: -5_000, sinceObservedMs: 100 });
+  deliveries.opened('ops');
   deliveries.sent('ops');
   deliveries.dropped('chat', 'overflow');
   deliveries.dropped('chat', 'overflow');
@@ -126,6 +127,8 @@ test('requests, milestones, deliveries and events are counted', async () => {
   expect(value('portolan_milestone_seconds_sum{milestone="applied",since="commit"}')).toBe(1.2);
   expect(value('portolan_notifications_sent_total{receiver="ops"}')).toBe(1);
   expect(value('portolan_notifications_dropped_total{reason="overflow",receiver="chat"}')).toBe(2);
+  // So that the first loss is an increase.
+  expect(value('portolan_notifications_dropped_total{reason="failed",receiver="ops"}')).toBe(0);
   expect(value('portolan_notifications_collapsed_total{receiver="ops"}')).toBe(1);
   expect(value('portolan_events_total{severity="warning",type="drift.detected"}')).toBe(1);
 });
