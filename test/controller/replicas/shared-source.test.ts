@@ -1,24 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { application, Group, type Replica } from './hand-led.ts';
-
-const EAST = 'Application/east' as const;
-const WEST = 'Application/west' as const;
-
-const both = (...domains: readonly string[]) => ({
-  ...application('east', ...domains),
-  ...application('west', ...domains),
-});
-
-/** Two replicas: one leads the source and the east, the other one the west. */
-async function opened(settings = '{}'): Promise<{ group: Group; one: Replica; two: Replica }> {
-  const group = new Group(settings);
-  onTestFinished(() => group.close());
-  const [one, two] = [group.open('one'), group.open('two')];
-  await one.leadership.take('source:default');
-  await one.leadership.take('platform:east');
-  await two.leadership.take('platform:west');
-  return { group, one, two };
-}
+import { both, EAST, twoLeaders, WEST } from './two-leaders.ts';
 
 const inSync = (group: Group, ...replicas: readonly Replica[]) =>
   group.until(
@@ -27,7 +9,7 @@ const inSync = (group: Group, ...replicas: readonly Replica[]) =>
   );
 
 test('a commit is accepted once, each leader applies it to its platform, and both show both', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   const first = await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   expect([one.accepted(), two.accepted()]).toEqual([first, first]);
@@ -52,7 +34,7 @@ test('a commit is accepted once, each leader applies it to its platform, and bot
 });
 
 test('passes of a platform count only where they run', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   expect(new Set(one.milestones.map((line) => line.split(' ')[0]))).toEqual(new Set([EAST]));
@@ -64,7 +46,7 @@ test('passes of a platform count only where they run', async () => {
 });
 
 test('a replica whose git does not answer follows all the same', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   const revision = await group.commit(both('www.example.com'), [one]);
   await inSync(group, one, two);
   expect(two.accepted()).toBe(revision);
@@ -72,7 +54,7 @@ test('a replica whose git does not answer follows all the same', async () => {
 });
 
 test('a new leader whose git is older reads it first, and never goes back', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   const old = both('www.example.com');
   await group.commit(old);
   const newest = await group.commit(both('www.example.com', 'new.example.com'), [one]);
@@ -96,7 +78,7 @@ test('a new leader whose git is older reads it first, and never goes back', asyn
 });
 
 test('a new leader whose checkout is older waits for its update, and takes it for no rewound branch', async () => {
-  const { group, one, two } = await opened('{ controller: { pruneAfter: 1m } }');
+  const { group, one, two } = await twoLeaders('{ controller: { pruneAfter: 1m } }');
   two.hasCheckout = true;
   const old = both('www.example.com');
   const first = await group.commit(old);
@@ -137,7 +119,7 @@ test('a new leader whose checkout is older waits for its update, and takes it fo
 });
 
 test('a branch that is rewound keeps its removals for a person, on each platform and over a takeover', async () => {
-  const { group, one, two } = await opened('{ controller: { pruneAfter: 1m } }');
+  const { group, one, two } = await twoLeaders('{ controller: { pruneAfter: 1m } }');
   const first = both('www.example.com');
   await group.commit(first);
   await group.commit(both('www.example.com', 'new.example.com'));
@@ -199,7 +181,7 @@ test('a replica with another configuration writes nothing by it, and says why', 
 });
 
 test('what a new leader stores before the former one notices reaches the former one', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   // It reads, but its leases are not renewed.
@@ -221,7 +203,7 @@ test('what a new leader stores before the former one notices reaches the former 
 });
 
 test('a suspension that is stored while git removes and names the application again stays', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   const first = await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   const stored = Promise.withResolvers<void>();
@@ -250,7 +232,7 @@ test('a suspension that is stored while git removes and names the application ag
 });
 
 test('a leader that cannot store what follows from an acceptance sends nothing of the former commit', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com', 'old.example.com'));
   await inSync(group, one, two);
   await group.until(() => group.domains('east').length === 2, 'the first commit is applied');
@@ -278,7 +260,7 @@ test('a leader that cannot store what follows from an acceptance sends nothing o
 });
 
 test('a leader whose acceptance is stored, but not confirmed to it, sends nothing of the former commit', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   const first = await group.commit(both('www.example.com', 'old.example.com'));
   await inSync(group, one, two);
   await group.until(() => group.domains('east').length === 2, 'the first commit is applied');
@@ -304,7 +286,7 @@ test('a leader whose acceptance is stored, but not confirmed to it, sends nothin
 });
 
 test('after its machine was suspended, a replica sends nothing before it has read what was accepted meanwhile', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com', 'old.example.com'));
   await inSync(group, one, two);
   await group.until(() => group.domains('west').length === 2, 'the first commit is applied');
@@ -346,7 +328,7 @@ function readsOf({ shared }: Replica, id: string): () => number {
 }
 
 test('no replica keeps the records of applications that git has removed, and it reads them if they return', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   await group.commit(application('east', 'www.example.com'));
@@ -367,7 +349,7 @@ test('no replica keeps the records of applications that git has removed, and it 
 });
 
 test('a new process takes the records of all applications from one read', async () => {
-  const { group, one, two } = await opened();
+  const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
   await inSync(group, one, two);
   const three = group.open('three');

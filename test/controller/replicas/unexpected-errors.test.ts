@@ -1,26 +1,16 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { application, Group, type Replica } from './hand-led.ts';
+import { expect, test } from 'vitest';
+import type { Group, Replica } from './hand-led.ts';
+import { both, EAST, twoLeaders, WEST } from './two-leaders.ts';
 
-const EAST = 'Application/east' as const;
-const WEST = 'Application/west' as const;
 const BUG = "Cannot read properties of undefined (reading 'some')";
 
-const both = (...domains: readonly string[]) => ({
-  ...application('east', ...domains),
-  ...application('west', ...domains),
-});
-
-/** Two replicas that have applied a commit: one leads the source and the east, the other one the west. */
-async function opened(settings = '{}'): Promise<{ group: Group; one: Replica; two: Replica }> {
-  const group = new Group(settings);
-  onTestFinished(() => group.close());
-  const [one, two] = [group.open('one'), group.open('two')];
-  await one.leadership.take('source:default');
-  await one.leadership.take('platform:east');
-  await two.leadership.take('platform:west');
+/** Two replicas that have applied a commit. */
+async function opened(settings?: string) {
+  const scene = await twoLeaders(settings);
+  const { group, one, two } = scene;
   await group.commit(both('www.example.com'));
   await group.until(() => one.ready(WEST) === 'True InSync' && two.ready(EAST) === 'True InSync', 'both are in sync');
-  return { group, one, two };
+  return scene;
 }
 
 /** Lets statements of this kind fail because of a bug. @returns ends it. */

@@ -1,0 +1,22 @@
+import { onTestFinished } from 'vitest';
+import { application, Group, type Replica } from './hand-led.ts';
+
+export const EAST = 'Application/east' as const;
+export const WEST = 'Application/west' as const;
+
+/** Both applications, with a rule for each domain. */
+export const both = (...domains: readonly string[]) => ({
+  ...application('east', ...domains),
+  ...application('west', ...domains),
+});
+
+/** Two replicas: one leads the source and the east, the other one the west. */
+export async function twoLeaders(settings = '{}'): Promise<{ group: Group; one: Replica; two: Replica }> {
+  const group = new Group(settings);
+  onTestFinished(() => group.close());
+  const [one, two] = [group.open('one'), group.open('two')];
+  await one.leadership.take('source:default');
+  await one.leadership.take('platform:east');
+  await two.leadership.take('platform:west');
+  return { group, one, two };
+}
