@@ -113,8 +113,6 @@ export interface SharedEvents {
 export interface EventsSince {
   /** Identifies the process of the database that answered. Another one may lack the last events, and give their sequences to others. */
   readonly server: string;
-  /** Sequence of the newest event; 0: there is none. */
-  readonly newest: number;
   /** In order. Sequences increase by one; what is older than the first one was removed. */
   readonly events: readonly SharedEvent[];
 }

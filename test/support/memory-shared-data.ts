@@ -22,7 +22,7 @@ export function memoryEvents({ database, once, patiently }: Access): SharedLedge
     since: (sequence, limit) =>
       patiently('events', () => {
         const events = database.events.filter((event) => event.sequence > sequence).slice(0, limit);
-        return { server: database.server, newest: database.sequence, events };
+        return { server: database.server, events };
       }),
   };
 }

@@ -215,9 +215,8 @@ class Reader {
   async #readAll(): Promise<void> {
     try {
       for (;;) {
-        const since = this.#ring.newest();
-        const { server, newest, events } = await this.#since(since);
-        if (newest < since || server !== (this.#server ?? server)) await this.#readAgain();
+        const { server, events } = await this.#since(this.#ring.newest());
+        if (server !== (this.#server ?? server)) await this.#readAgain();
         else for (const event of events) this.#ring.add(event);
         this.#server = server;
         if (events.length < READ_MAX) break;

@@ -136,15 +136,15 @@ export class SharedData {
   }
 
   async #eventsSince(sequence: number, limit: number): Promise<EventsSince> {
-    const rows = await this.run(sql<{ server: string; newest: number; sequence: number | null; event: string }>`
-      select ${server} as server, m.v::bigint as newest, e.sequence, e.event from ${this.table('meta')} m
+    const rows = await this.run(sql<{ server: string; sequence: number | null; event: string }>`
+      select s.server, e.sequence, e.event from (select ${server} as server) s
       left join (select sequence, event from ${this.table('event')} where sequence > ${sequence}::bigint
         order by sequence limit ${limit}::bigint) e on true
-      where m.k = 'event' order by e.sequence`);
+      order by e.sequence`);
     const events = rows.flatMap(({ sequence: number, event }) =>
       number === null ? [] : [{ sequence: number, event: JSON.parse(event) as Json }],
     );
-    return { server: rows[0]?.server ?? '', newest: rows[0]?.newest ?? 0, events };
+    return { server: rows[0]?.server ?? '', events };
   }
 
   async #startSession(hash: string, user: Json): Promise<void> {
