@@ -1,7 +1,9 @@
 import { type AddressInfo, createServer } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { onTestFinished, expect, test } from 'vitest';
+import { sql } from 'kysely';
+import { expect, onTestFinished, test } from 'vitest';
+import { databaseOf } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
@@ -114,6 +116,17 @@ test('a session with a standby is not kept: the address may lead to the primary 
   await east.ledger.close();
 });
 
+test('a connection ends at its greatest age, also while it is used all the time', async () => {
+  const db = await databaseOf(trusting(await sharedUrl()), { connections: 1, lifetimeSMax: 1 });
+  onTestFinished(() => db.destroy());
+  const process = async () => (await sql<{ pid: string }>`select pg_backend_pid() as pid`.execute(db)).rows[0]?.pid;
+  const first = await process();
+  expect(await process()).toBe(first);
+  const untilMs = real.clock.monotonic() + 1_500;
+  while (real.clock.monotonic() < untilMs) await process();
+  expect(await process()).not.toBe(first);
+});
+
 test('a server that cannot start a process for a connection is out of reach, and nothing else', async () => {
   const server = createServer((socket) => {
     socket.on('error', () => {});
@@ -154,23 +167,26 @@ test('nothing is left of a lease that another process took', async () => {
 test.for([
   ['before it was sent', 'ledger/unreachable', 0],
   ['after it was sent', 'ledger/unanswered', 1],
-] as const)('a database that goes away %s has a command, or says that it may have it', async ([when, code, stored]) => {
-  const schema = freshSchema();
-  const proxy = await CuttingProxy.before(await sharedPort());
-  onTestFinished(() => proxy.close());
-  const ledger = await shared(postgresUrl(proxy.port, schema));
-  const add = () => ledger.commands.add({ unit: 'platform:east', method: 'resume', args: [], by: 'ann' });
-  if (when === 'before it was sent') {
-    proxy.refuse();
-    // Until the pool has noticed.
-    await real.clock.sleep(100);
-  } else proxy.cutAfter('answers', 1, () => proxy.refuse());
-  const error = await errorOf(add());
-  expect([error.code, error.disposition]).toEqual([code, 'retry']);
-  expect(error.message.includes('Nothing was recorded')).toBe(stored === 0);
-  proxy.heal();
-  expect(await ledger.commands.open('platform:east')).toHaveLength(stored);
-});
+] as const)(
+  'the error of a command whose database goes away %s says whether it may be recorded',
+  async ([when, code, stored]) => {
+    const schema = freshSchema();
+    const proxy = await CuttingProxy.before(await sharedPort());
+    onTestFinished(() => proxy.close());
+    const ledger = await shared(postgresUrl(proxy.port, schema));
+    const add = () => ledger.commands.add({ unit: 'platform:east', method: 'resume', args: [], by: 'ann' });
+    if (when === 'before it was sent') {
+      proxy.refuse();
+      // Until the pool has noticed.
+      await real.clock.sleep(100);
+    } else proxy.cutAfter('answers', 1, () => proxy.refuse());
+    const error = await errorOf(add());
+    expect([error.code, error.disposition]).toEqual([code, 'retry']);
+    expect(error.message.includes('Nothing was recorded')).toBe(stored === 0);
+    proxy.heal();
+    expect(await ledger.commands.open('platform:east')).toHaveLength(stored);
+  },
+);
 
 /** The first calls may meet the connections that were just ended. */
 async function eventually(call: () => Promise<string | undefined>, wanted: string): Promise<string | undefined> {

@@ -26,8 +26,8 @@ export type Certificates = Readonly<Record<'root' | 'client' | 'key', string | u
  */
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 5_000;
-/** The address may lead to another server after this time, such as after a failover that only some connections noticed. */
-const CONNECTION_S_MAX = 600;
+/** Longest life of a connection: by then, the address may lead to another server, after a failover that this connection did not notice. */
+const LIFETIME_S_MAX = 600;
 /** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
 const STATEMENT_MS_MAX = 15_000;
 /**
@@ -42,6 +42,7 @@ export interface PoolLimits {
   readonly statementMsMax?: number;
   readonly connections?: number;
   readonly connectMsMax?: number;
+  readonly lifetimeSMax?: number;
   /** Time that a process may pause within a transaction, which then ends and frees what it has locked. */
   readonly idleMsMax?: number;
 }
@@ -89,7 +90,7 @@ export async function clientOf(access: PostgresAccess): Promise<Client> {
 /** Every parameter is given, so that no variable of `pg` in the environment decides about one. */
 function configurationOf(
   access: PostgresAccess,
-  { statementMsMax, connections, connectMsMax }: PoolLimits,
+  { statementMsMax, connections, connectMsMax, lifetimeSMax }: PoolLimits,
   tls: ConnectionOptions | undefined,
 ): PoolConfig {
   const { address, password } = access;
@@ -105,7 +106,7 @@ function configurationOf(
     options: '',
     max: connections ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: connectMsMax ?? CONNECT_MS_MAX,
-    maxLifetimeSeconds: CONNECTION_S_MAX,
+    maxLifetimeSeconds: lifetimeSMax ?? LIFETIME_S_MAX,
     query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
     keepAlive: true,
     types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
