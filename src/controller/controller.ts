@@ -91,8 +91,8 @@ function createCore(
 export class Controller {
   readonly api: ControllerApi;
   /**
-   * Resolves when this process has lost the ledger. No write may be sent after that. Rejects because of a bug that only another
-   * process can do without.
+   * Resolves when this process has lost the ledger. No write may be sent after that. Rejects with a bug that other processes do not
+   * have, so that this one must end.
    */
   readonly lost: Promise<PortolanError>;
   readonly #fail: (bug: unknown) => void;

@@ -25,7 +25,7 @@ export function leaseMoment(clock: Clock): LeaseMoment {
 }
 
 /**
- * Decides how long a process may trust a lease, or what it has read. The time counts also while the machine of the process is suspended,
+ * Decides how long a process may trust a lease or what it has read, or send what it has recorded. The time counts also while the machine of the process is suspended,
  * when its monotonic clock may stand still.
  */
 export class LeaseValidity {

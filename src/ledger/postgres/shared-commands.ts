@@ -58,7 +58,7 @@ function unansweredCommand(location: string, method: string, cause: unknown): Po
   return new PortolanError({
     code: 'ledger/unanswered',
     disposition: 'retry',
-    message: `The ledger ${location} did not answer when the command ${method} was recorded, and could not be reached since. If it is recorded, it will be carried out.`,
+    message: `The ledger ${location} did not answer when the command ${method} was recorded, and could not be reached since. If it is recorded, it will be carried out, or refused with an event.`,
     remedy: 'Check that PostgreSQL runs. Then look at the application and its events before you repeat the command.',
     cause,
   });
