@@ -11,7 +11,7 @@ import type {
   SignalTopic,
   UnitLeader,
 } from '../../src/ledger/shared.ts';
-import { leaseMoment, LeaseValidity } from '../../src/ledger/lease-validity.ts';
+import { momentOf, TimeLimit } from '../../src/runtime/time-limit.ts';
 import { whileBusy } from '../../src/ledger/patience.ts';
 import { retryWithin } from '../../src/ledger/retry-within.ts';
 import { ofUnit } from '../../src/ledger/unit-ledger.ts';
@@ -87,11 +87,11 @@ export class MemoryShared implements SharedLedger {
   async lead(unit: LeaseUnit): Promise<Lead | undefined> {
     const holder = this.#holder;
     const { actor, clock } = this.#options;
-    const from = leaseMoment(clock);
+    const from = momentOf(clock);
     const names = { actor, replica: this.#name };
     const epoch = await this.#once('take', () => this.#database.take(unit, holder, names, this.#leaseMs));
     if (epoch === undefined) return undefined;
-    const lead = new MemoryLead(unit, { scope: unit, holder, epoch }, new LeaseValidity(clock, this.#leaseMs, from));
+    const lead = new MemoryLead(unit, { scope: unit, holder, epoch }, new TimeLimit(clock, this.#leaseMs, from));
     const { store } = this.#database;
     const ledger = openFencedLedger(store, { epoch, check: () => this.#fence(lead) });
     const through = this.#through(ledger, (_, transaction) => this.#inTurn(lead, ledger, transaction));
@@ -222,7 +222,7 @@ export class MemoryShared implements SharedLedger {
         break;
       }
       const leads = [...this.#leads];
-      const before = leaseMoment(clock);
+      const before = momentOf(clock);
       try {
         const renewed = await this.#once('renew', () =>
           leads.map((lead) => !lead.isReleased && this.#database.renew(lead.claim, this.#leaseMs)),
@@ -283,7 +283,7 @@ export class MemoryShared implements SharedLedger {
     const { clock } = this.#options;
     let serial: number | undefined;
     for (const waitMs of [...WAITS_MS, undefined]) {
-      const before = leaseMoment(clock);
+      const before = momentOf(clock);
       try {
         await this.#link.run('commit', () => {
           ledger.commitNow(transaction);
@@ -365,9 +365,9 @@ class MemoryLead implements Lead {
   ledger!: Ledger;
   turn: Promise<unknown> = Promise.resolve();
   isReleased = false;
-  readonly validity: LeaseValidity;
+  readonly validity: TimeLimit;
 
-  constructor(unit: LeaseUnit, claim: Claim, validity: LeaseValidity) {
+  constructor(unit: LeaseUnit, claim: Claim, validity: TimeLimit) {
     this.unit = unit;
     this.claim = claim;
     this.validity = validity;

@@ -1,6 +1,6 @@
 import { isLedgerPast } from '../../ledger/errors.ts';
 import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
-import { sendMarginMs } from '../../ledger/lease-validity.ts';
+import { sendMarginMs } from '../../ledger/send-margin.ts';
 import { retryWithin } from '../../ledger/retry-within.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';

@@ -1,5 +1,5 @@
 import { recordOfSource } from '../../ledger/source-ledger.ts';
-import { leaseMoment, LeaseValidity } from '../../ledger/lease-validity.ts';
+import { momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import type { ChangedFacts, LeaseUnit, SharedLedger } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
@@ -72,7 +72,7 @@ export class SharedState implements SharedView {
   #againFrom = Number.POSITIVE_INFINITY;
   #readMs: EpochMs | null = null;
   /** Validity of what the last read that succeeded has found; undefined: nothing was read. */
-  #trusted: LeaseValidity | undefined;
+  #trusted: TimeLimit | undefined;
   #isFailing = false;
   readonly #bugs: LoopBugs;
   /** Since when a bug prevents every read; undefined: none does. */
@@ -192,10 +192,10 @@ export class SharedState implements SharedView {
     const serial = Math.min(this.#serial, this.#againFrom);
     this.#againFrom = Number.POSITIVE_INFINITY;
     const { clock } = this.#core.options;
-    const from = leaseMoment(clock);
+    const from = momentOf(clock);
     try {
       await this.#apply(await this.#facts.factsSince(serial, this.#keys.prefixes));
-      this.#trusted = new LeaseValidity(clock, STALE_MS, from);
+      this.#trusted = new TimeLimit(clock, STALE_MS, from);
     } catch (error) {
       this.#againFrom = Math.min(this.#againFrom, serial);
       throw error;

@@ -3,7 +3,8 @@ import { fenced, type Holder, locked, newer, replaced, retiredLedger } from '../
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { type LeaseMoment, leaseMoment, LeaseValidity, sendMarginMs } from '../lease-validity.ts';
+import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
+import { sendMarginMs } from '../send-margin.ts';
 import { prepare } from '../queries.ts';
 import { retired, retirementOf } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
@@ -51,7 +52,7 @@ export async function acquireLease(parts: LeaseParts): Promise<Lease> {
  * @throws PortolanError `ledger/newer` once a newer version of Portolan has migrated the ledger.
  */
 export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
-  const before = leaseMoment(parts.clock);
+  const before = momentOf(parts.clock);
   const taken = await takeOver(parts);
   return taken && new Lease(parts, taken, before);
 }
@@ -195,7 +196,7 @@ export class Lease implements Renewable {
   /** The serial of the transaction under way. */
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
-  readonly #validity: LeaseValidity;
+  readonly #validity: TimeLimit;
 
   /** Until then, no other process can have taken the lease: it counts from before the last renewal was sent. */
   get validUntilMs(): MonotonicMs {
@@ -213,12 +214,12 @@ export class Lease implements Renewable {
   }
 
   /** @param from before the request for the lease was sent. */
-  constructor(parts: LeaseParts, { epoch, serial }: Taken, from: LeaseMoment) {
+  constructor(parts: LeaseParts, { epoch, serial }: Taken, from: Moment) {
     this.#parts = parts;
     this.scope = parts.scope;
     this.epoch = epoch;
     this.#serials = [serial];
-    this.#validity = new LeaseValidity(parts.clock, parts.leaseMs, from);
+    this.#validity = new TimeLimit(parts.clock, parts.leaseMs, from);
     this.#queries = leaseQueries(parts.db);
     parts.renewals.add(this);
   }
@@ -266,7 +267,7 @@ export class Lease implements Renewable {
     const { db } = this.#parts;
     let result: { readonly value: Result } | undefined;
     this.#pending = undefined;
-    const before = leaseMoment(this.#parts.clock);
+    const before = momentOf(this.#parts.clock);
     try {
       await db.transaction().execute(async (executor) => {
         result = { value: await work(executor as unknown as Transaction<LedgerTables>) };
@@ -283,7 +284,7 @@ export class Lease implements Renewable {
     return (result as { readonly value: Result }).value;
   }
 
-  renewedFrom(before: LeaseMoment): void {
+  renewedFrom(before: Moment): void {
     this.#validity.renewedFrom(before);
   }
 

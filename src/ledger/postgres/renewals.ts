@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
-import { type LeaseMoment, leaseMoment } from '../lease-validity.ts';
+import { type Moment, momentOf } from '../../runtime/time-limit.ts';
 import { retryWithin } from '../retry-within.ts';
 import { databaseNow, type PostgresTables } from './tables.ts';
 
@@ -10,7 +10,7 @@ export interface Renewable {
   readonly scope: string;
   readonly epoch: number;
   /** @param before the moment before the renewal was sent. */
-  renewedFrom(before: LeaseMoment): void;
+  renewedFrom(before: Moment): void;
   /** Another process has taken the lease. */
   lose(): void;
 }
@@ -82,7 +82,7 @@ export class Renewals {
   async #renew(): Promise<boolean> {
     if (this.#leases.size === 0) return true;
     const leases = new Map([...this.#leases].map((lease) => [lease.scope, lease]));
-    const before = leaseMoment(this.#parts.clock);
+    const before = momentOf(this.#parts.clock);
     let outcomes: ReadonlyMap<string, Outcome>;
     try {
       outcomes = await this.#send([...leases.values()]);

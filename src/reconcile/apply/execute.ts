@@ -2,7 +2,7 @@ import type { Obstacle } from '../../kinds/calls.ts';
 import type { ReconciledKind } from '../../kinds/define.ts';
 import { type CallContext, type LedgerView, ledgerRecordOf, type ScopeReader } from '../../kinds/reconciled.ts';
 import { rememberSince } from '../../ledger/confirmation.ts';
-import { leaseMoment, LeaseValidity } from '../../ledger/lease-validity.ts';
+import { momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import type { LedgerOperation } from '../../ledger/ledger.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
@@ -94,7 +94,7 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   if (obstacle !== undefined) return kept(action, write, obstacle);
   // One deadline by all clocks, because a process that takes over waits no longer for the request to leave: while the machine is
   // suspended, the monotonic clock may stand still and the wall clock may be set back.
-  const deadline = new LeaseValidity(world.clock, world.timing.sendWithinMs, leaseMoment(world.clock));
+  const deadline = new TimeLimit(world.clock, world.timing.sendWithinMs, momentOf(world.clock));
   const isPast = (): boolean => world.clock.monotonic() >= deadline.untilMs();
   const { operation, declared } = write;
   const intent = newIntent(world, place, { action, operation, idempotence: declared.class, requestHash, preimage });

@@ -12,9 +12,9 @@ export const replicaMutants: readonly DriverMutant[] = [
   },
   {
     name: 'the local clock is trusted',
-    file: 'ledger/lease-validity.ts',
-    find: 'return from.monotonicMs + this.#leaseMs - Math.max(0, suspendedMs);',
-    replace: 'return from.monotonicMs + this.#leaseMs + 3_600_000;',
+    file: 'runtime/time-limit.ts',
+    find: 'return from.monotonicMs + this.#durationMs - Math.max(0, suspendedMs);',
+    replace: 'return from.monotonicMs + this.#durationMs + 3_600_000;',
     rightly: ['I-LEAD'],
     seed: 1,
   },
@@ -54,7 +54,7 @@ export const replicaMutants: readonly DriverMutant[] = [
   },
   {
     name: 'the time of a suspended machine is not counted',
-    file: 'ledger/lease-validity.ts',
+    file: 'runtime/time-limit.ts',
     find: 'Math.max(0, suspendedMs)',
     replace: 'Math.min(0, suspendedMs)',
     rightly: ['I-LEAD'],
