@@ -164,5 +164,11 @@ function registerSource(standing: Standing): void {
     'Time at which a revision was last accepted.',
     ({ acceptedMs }) => (acceptedMs === null ? null : acceptedMs / 1000),
   );
+  standing(
+    'portolan_source_not_followed',
+    '1 while this controller cannot load the revision that another controller accepted, so it writes nothing.',
+    ['source'],
+    ({ status: { source } }) => [[{ source: source.name }, source.error?.code === 'source/not-followed' ? 1 : 0]],
+  );
   ofSource('portolan_source_resources', 'Resources of the accepted revision.', ({ resources }) => resources);
 }

@@ -53,7 +53,7 @@ test('the sum over two controllers of what they lead is what one controller show
   const expected = await samplesOf(alone);
   const parts = [await samplesOf(first), await samplesOf(second)];
   // Of these, each controller has its own.
-  const ofProcess = /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database)|controller_runtime|workqueue)/;
+  const ofProcess = /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database|source_not_followed)|controller_runtime|workqueue)/;
   const standing = [...expected].filter(([series]) => !ofProcess.test(series));
   expect(standing.length).toBeGreaterThan(30);
   for (const [series, value] of standing)
@@ -111,6 +111,27 @@ test('leases are shown with their age and the time that is left, and each gain a
     portolan_database_silence_seconds: 4,
     portolan_shared_state_age_seconds: 4,
   });
+});
+
+test('a controller that cannot follow the accepted revision says so, also when another one leads the source', async () => {
+  const [leader, other] = [replica(), replica()];
+  const [followed, notFollowed] = [fleet(), fleet()];
+  const whole = notFollowed.status;
+  notFollowed.status = (within) => {
+    const status = whole(within);
+    const error = { code: 'source/not-followed', message: 'variables differ', remedy: '', atMs: NOON_MS };
+    return { ...status, source: { ...status.source, error } };
+  };
+  leader.attach(followed);
+  other.attach(notFollowed);
+  for (const { observer } of [leader, other]) observer.units(UNITS);
+  leader.observer.led(lease('source:default'));
+  other.observer.led(lease('platform:west'));
+  const series = 'portolan_source_not_followed{source="default"}';
+  expect((await samplesOf(leader)).get(series)).toBe(0);
+  expect((await samplesOf(other)).get(series)).toBe(1);
+  // Whether the newest revision can be read is known to the leader of the source.
+  expect((await samplesOf(other)).has('portolan_source_failing{source="default"}')).toBe(false);
 });
 
 test('a platform that was removed from the configuration has no lease to hold', async () => {
