@@ -53,7 +53,8 @@ test('the sum over two controllers of what they lead is what one controller show
   const expected = await samplesOf(alone);
   const parts = [await samplesOf(first), await samplesOf(second)];
   // Of these, each controller has its own.
-  const ofProcess = /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database|source_not_followed)|controller_runtime|workqueue)/;
+  const ofProcess =
+    /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database|source_not_followed)|controller_runtime|workqueue)/;
   const standing = [...expected].filter(([series]) => !ofProcess.test(series));
   expect(standing.length).toBeGreaterThan(30);
   for (const [series, value] of standing)

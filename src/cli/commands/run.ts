@@ -10,6 +10,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import { formatDuration } from '../../model/duration.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { Log } from '../../runtime/log.ts';
+import { onceMore } from '../../runtime/once-more.ts';
 import { requireKnownPaths } from '../../source/known-paths.ts';
 import { openSourceFeed } from '../../source/open-feed.ts';
 import { isOfCommit } from '../../source/snapshot.ts';
@@ -294,45 +295,19 @@ async function reloadOnChanges(
   surfaces: Surfaces,
   state: DaemonState,
 ): Promise<void> {
-  const { options, surroundings, log } = daemon;
-  const { clock } = surroundings;
+  const { options, surroundings } = daemon;
   const signal = AbortSignal.any([surroundings.signal, state.over.signal]);
+  const closing: Promise<void>[] = [];
+  // A change that happens while the files are read makes them read again.
+  const reload = onceMore(async () => {
+    if (!signal.aborted) await reloadOnce(daemon, controller, surfaces, { state, closing });
+  });
   const stopListening = surroundings.onHangup?.(() => void reload());
   let contentsBefore = configurationContents(options);
   let before = configurationText(options, surroundings);
-  let isBusy = false;
-  const closing: Promise<void>[] = [];
-
-  async function reload(): Promise<void> {
-    if (isBusy || signal.aborted) return;
-    isBusy = true;
-    try {
-      const next = await openConfiguration(options, surroundings, log, {
-        onRequest: state.observation.observer.request,
-      });
-      const former = state.opened;
-      state.opened = next;
-      state.current.settings = next.configuration.settings;
-      if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(next.configuration.settings.source))
-        log.warn('spec.source of Settings changed; restart the daemon to apply it');
-      if (former.configuration.settings.controller.leaseMs !== next.configuration.settings.controller.leaseMs)
-        log.warn('spec.controller.lease of Settings changed; restart the daemon to apply it');
-      log.info(`the changed configuration ${describePruning(next.configuration.settings)}`);
-      // Passes that began with the former configuration finish with it.
-      closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
-      await surfaces.reload(withListen(next.configuration.settings, options));
-    } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
-      const { message, code, remedy } = error instanceof FaultyInput ? keptFormer(error.problems) : error;
-      log.error(message, { code, remedy });
-    } finally {
-      isBusy = false;
-    }
-  }
-
   while (!signal.aborted) {
     try {
-      await clock.sleep(CONFIGURATION_EVERY_MS, signal);
+      await surroundings.clock.sleep(CONFIGURATION_EVERY_MS, signal);
     } catch {
       break;
     }
@@ -346,6 +321,33 @@ async function reloadOnChanges(
   }
   stopListening?.();
   await Promise.allSettled(closing);
+}
+
+/** @param closing gets what ends once the passes have finished that began with the former configuration. */
+async function reloadOnce(
+  { options, surroundings, log }: Daemon,
+  controller: Controller,
+  surfaces: Surfaces,
+  { state, closing }: { readonly state: DaemonState; readonly closing: Promise<void>[] },
+): Promise<void> {
+  try {
+    const next = await openConfiguration(options, surroundings, log, { onRequest: state.observation.observer.request });
+    const former = state.opened;
+    state.opened = next;
+    const { settings } = next.configuration;
+    state.current.settings = settings;
+    if (JSON.stringify(former.configuration.settings.source) !== JSON.stringify(settings.source))
+      log.warn('spec.source of Settings changed; restart the daemon to apply it');
+    if (former.configuration.settings.controller.leaseMs !== settings.controller.leaseMs)
+      log.warn('spec.controller.lease of Settings changed; restart the daemon to apply it');
+    log.info(`the changed configuration ${describePruning(settings)}`);
+    closing.push(controller.reload(next.forController).then(() => former.platforms.close()));
+    await surfaces.reload(withListen(settings, options));
+  } catch (error) {
+    if (!(error instanceof PortolanError)) throw error;
+    const { message, code, remedy } = error instanceof FaultyInput ? keptFormer(error.problems) : error;
+    log.error(message, { code, remedy });
+  }
 }
 
 /** Returns a fallback when a file cannot be read: while it is replaced, it may be absent for a moment. */
