@@ -157,17 +157,23 @@ export class DaemonPolicy implements PassPolicy {
   ): Promise<Reservation | readonly Refusal[]> {
     // An adoption is valid for one pass, as an approval is.
     await this.#endAdoption();
-    if (this.#isApproved === true) {
-      await this.#useApproval(world.snapshot);
-      return unlimited;
-    }
     try {
-      return await this.#reserveWithin(actions, prepared);
+      return this.#isApproved === true
+        ? await this.#reserveApproved(world.snapshot)
+        : await this.#reserveWithin(actions, prepared);
     } catch (error) {
       if (!isNewer(error)) throw error;
       this.#isOutdated = true;
       return unlimited;
     }
+  }
+
+  /** Takes nothing from the allowance. @throws PortolanError `source/newer` when a newer revision was accepted. */
+  async #reserveApproved(snapshot: string): Promise<Reservation> {
+    // The approval is for a plan of this revision, and no write to the account would show that another replica accepted a newer one.
+    if (this.#core.leadership.isShared) await this.#account.refresh(this.#ledger);
+    await this.#useApproval(snapshot);
+    return unlimited;
   }
 
   /** Takes from the allowance of the revision and from the budget of the platform. @throws PortolanError as `Reserved.save`. */

@@ -14,7 +14,8 @@ import { type Author, type ControllerApi, notOrphaned } from './api.ts';
 import { type Core, passOptions, worldOf } from './core.ts';
 import { draftEvent } from './events.ts';
 import { historyRow } from './ledger-records.ts';
-import { recordOfSource } from '../ledger/source-ledger.ts';
+import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
+import { isNewer } from './account.ts';
 import { alone, forget, forgottenEvent } from './manual.ts';
 import { scopesOf } from './orphans.ts';
 import { planOrphan } from './planning.ts';
@@ -158,11 +159,13 @@ async function prune(
       if (scopeKey(prepared.scope) !== scope) throw notOrphaned(scope);
       const now = planDigest([prepared.plan]);
       if (!isSeen && now !== digest) throw otherPrune(scope, digest, now);
+      await refuseOutdated(core, sourceLedger);
       if (!isSeen)
         await recordOfSource({ ...sourceLedger, actor }, [historyRow('prune-orphan', { by, reason, digest })], scope);
       isSeen = true;
       return policy.admit(prepared);
     },
+    withheld: (prepared) => (mayBeOutdated(core) ? { type: 'interrupted' } : policy.withheld(prepared)),
   });
   core.shared?.forget();
   await core.refreshOrphans(work.application.spec.platform);
@@ -215,11 +218,25 @@ function refused(code: string, message: string, remedy: string): PortolanError {
   return new PortolanError({ code, disposition: 'ask-human', message, remedy });
 }
 
+/** Returns whether another replica accepted a newer revision, or may have: the application may be about to return. */
+function mayBeOutdated({ intake, sharedState }: Core): boolean {
+  return intake.isBehind || sharedState?.isStale === true;
+}
+
+/** @throws PortolanError when another replica accepted a revision that this one has not loaded yet. Nothing was sent then. */
+async function refuseOutdated(core: Core, ledger: SourceLedger): Promise<void> {
+  if (mayBeOutdated(core)) throw sourceUnknown();
+  if (!core.leadership.isShared) return;
+  await core.account.refresh(ledger).catch((error: unknown) => {
+    throw isNewer(error) ? sourceUnknown() : error;
+  });
+}
+
 function sourceUnknown(): PortolanError {
   return refused(
     'controller/source-unknown',
-    'The present source could not be read or was not accepted, so it is not known what is orphaned. Nothing was done.',
-    'Correct the source first; portolan status shows its error.',
+    'The present source could not be read or was not accepted, or this replica has not loaded what another one accepted, so it is not known what is orphaned. Nothing was done.',
+    'Look at the error of the source, which portolan status shows. Without one, retry in a few seconds.',
   );
 }
 
