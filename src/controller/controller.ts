@@ -336,8 +336,9 @@ export class Controller {
     return this.#core.leadership.of(platformUnit(platform)) !== undefined;
   }
 
-  #takeState(state: SourceState): Promise<void> {
-    return this.#runInTurn(async () => {
+  async #takeState(state: SourceState): Promise<void> {
+    await this.#core.intake.prepare(state);
+    await this.#runInTurn(async () => {
       this.#ageRemovals();
       const taken = await this.#core.intake.take(state);
       this.#areRemovalsWaiting ||= !this.#core.intake.isCurrent;

@@ -43,6 +43,14 @@ export class Intake {
   #reported: string | null = null;
   /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
+  /** The reading that `prepare` loaded, until it is considered. */
+  #prepared:
+    | {
+        readonly contents: SourceReading['contents'];
+        readonly configuration: CoreBase['configuration'];
+        readonly loaded: Promise<LoadedSource | PortolanError>;
+      }
+    | undefined;
   /** False after the source of an earlier process exceeded a limit in this one. */
   #isRestorable = true;
   #saving: Promise<void> = Promise.resolve();
@@ -100,10 +108,40 @@ export class Intake {
   }
 
   /**
+   * Loads what `take` will consider. It may take minutes, during which the source and what other replicas share can be read, unlike
+   * during `take`. A failure is left to `take`.
+   */
+  async prepare(state: SourceState): Promise<void> {
+    if (state.type === 'failed' || !this.#leads() || state.askedMs < this.#confirmedFromMs) return;
+    const { contents } = state.reading;
+    const { configuration } = this.#core;
+    const loaded = contents.load(configuration).catch(unreadable);
+    this.#prepared = { contents, configuration, loaded };
+    await Promise.allSettled([loaded]);
+  }
+
+  /** Loads a reading, unless it was prepared with the present configuration. */
+  #load({ contents }: SourceReading): Promise<LoadedSource | PortolanError> {
+    const { configuration } = this.#core;
+    const prepared = this.#prepared;
+    this.#prepared = undefined;
+    if (prepared?.contents === contents && prepared.configuration === configuration) return prepared.loaded;
+    return contents.load(configuration).catch(unreadable);
+  }
+
+  /**
    * Considers a state of the feed.
    * @returns the accepted source if it may have changed.
    */
   async take(state: SourceState): Promise<AcceptedReading | undefined> {
+    try {
+      return await this.#take(state);
+    } finally {
+      this.#prepared = undefined;
+    }
+  }
+
+  async #take(state: SourceState): Promise<AcceptedReading | undefined> {
     if (state.type === 'read') {
       this.#last = state;
       this.#age?.note(state.reading);
@@ -192,7 +230,7 @@ export class Intake {
     this.#observe(reading);
     await commits.restore();
     commits.observe(reading);
-    const loaded = await reading.contents.load(this.#core.configuration).catch(unreadable);
+    const loaded = await this.#load(reading);
     this.#isUnloadable = loaded instanceof PortolanError;
     if (loaded instanceof PortolanError) {
       const { code, message, remedy } = loaded;

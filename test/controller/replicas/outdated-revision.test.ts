@@ -1,19 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { application, Group, type Replica } from './hand-led.ts';
+import { expect, test } from 'vitest';
+import { application, type Group, type Replica } from './hand-led.ts';
+import { both, twoLeaders, WEST } from './two-leaders.ts';
 
-const WEST = 'Application/west' as const;
 const NEVER = new AbortController().signal;
-
-/** `one` leads the source, and `two` the platform in the west. */
-async function twoLeaders(settings: string) {
-  const group = new Group(settings);
-  onTestFinished(() => group.close());
-  const [one, two] = [group.open('one'), group.open('two')];
-  await one.leadership.take('source:default');
-  await one.leadership.take('platform:east');
-  await two.leadership.take('platform:west');
-  return { group, one, two };
-}
 
 /** It reads nothing of what others share. */
 function holdBack(replica: Replica): void {
@@ -49,18 +38,17 @@ test('an approved removal is not sent once another replica accepted a revision t
 
 test.each([0, 600_000])('orphans are not pruned %i ms after another replica accepted their return', async (afterMs) => {
   const { group, one, two } = await twoLeaders('{ prune: { maxShare: 1 } }');
-  const [east, west] = [application('east', 'a.example.com'), application('west', 'a.example.com', 'b.example.com')];
-  await group.commit({ ...east, ...west });
+  await group.commit(both('a.example.com'));
   await group.until(() => two.ready(WEST) === 'True InSync', 'the first commit is applied');
   await group.pass(60_000);
-  await group.commit(east);
+  await group.commit(application('east', 'a.example.com'));
   await group.until(() => two.controller.api.orphans().length > 0, 'it has orphans');
   await group.pass(20_000);
   const scope = two.controller.api.orphans()[0]?.scope ?? 'none';
   const { digest } = await two.controller.api.planPrune(scope, NEVER);
   const before = group.writes.length;
   holdBack(two);
-  const third = await group.commit({ ...east, ...west }, [one]);
+  const third = await group.commit(both('a.example.com'), [one]);
   await group.until(() => one.accepted() === third, 'the third commit is accepted');
   await group.pass(afterMs);
   const order = { by: 'a person', reason: 'a test', digest };
