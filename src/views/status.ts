@@ -8,6 +8,7 @@ import { commonCauses, distinctRefusals, namesOf } from '../plan/causes.ts';
 import { amount } from '../plan/words.ts';
 import type { Survey } from '../reconcile/survey.ts';
 import { resourceState } from './answered.ts';
+import { oldStateOf } from './database.ts';
 import { orphanedViews, type Remedy, type ViewState } from './model.ts';
 import { observedView } from './observed.ts';
 import { compareText } from '../model/text.ts';
@@ -284,7 +285,18 @@ function remediesOfController(
   url: string,
 ): readonly Remedy[] {
   const { error } = controller.source;
+  const { database } = controller;
+  const old = oldStateOf(database);
   return [
+    ...(database === undefined || old === undefined
+      ? []
+      : [
+          {
+            about: 'database',
+            why: '',
+            what: `${old.why} Shown is the state of ${new Date(database.asOfMs).toISOString()}. ${old.what}`,
+          },
+        ]),
     ...(error === null ? [] : [{ about: 'source', why: '', what: `${error.message} ${error.remedy}` }]),
     ...applications.flatMap(({ id, lastError, approval, pause }) => {
       const name = id.slice('Application/'.length);

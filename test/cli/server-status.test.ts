@@ -57,3 +57,18 @@ test.for<readonly [string, number, ApplicationStatus]>([
   const shown = await runHere(['status'], { env });
   expect(shown.code, shown.out + shown.err).toBe(code);
 });
+
+test('status of a controller names the age of its state once it cannot read what the others share', async () => {
+  const serving = await serve();
+  const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
+  const shownWith = async (isReachable: boolean, ageMs: number): Promise<string> => {
+    const database = { isReachable, ageMs, asOfMs: Date.UTC(2026, 0, 1, 12) };
+    serving.api.state = controllerStatus({ source: { ...CALM, error: null }, database });
+    return (await runHere(['status'], { env })).out.replaceAll(/\s+/g, ' ');
+  };
+  expect(await shownWith(true, 3_000)).not.toContain('database');
+  const away = await shownWith(false, 60_000);
+  expect(away).toContain('The database does not answer this controller.');
+  expect(away).toContain('Shown is the state of 2026-01-01T12:00:00.000Z. Changes are refused.');
+  expect(await shownWith(true, 60_000)).toContain('This controller cannot read what the others have stored.');
+});

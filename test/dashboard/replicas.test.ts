@@ -107,7 +107,7 @@ test('a database that does not answer is shown on every page, with the age of th
   at.api.group = { ...at.api.group, isCurrent: false, asOfMs: away.asOfMs };
   await later();
   await banner.waitFor();
-  expect(await banner.innerText()).toContain('The page shows its state of 3 minutes ago, and changes are refused.');
+  expect(await banner.innerText()).toContain('The page shows its state of 3 minutes ago. Changes are refused.');
   await page.getByRole('link', { name: 'Platform' }).click();
   await settled(page);
   await page
@@ -116,9 +116,12 @@ test('a database that does not answer is shown on every page, with the age of th
     .waitFor();
   expect(await banner.isVisible()).toBe(true);
   expect(await axeViolations(page)).toEqual([]);
+  at.api.state = { ...at.api.state, database: { ...away, isReachable: true } };
+  await later();
+  await page.getByText('This controller cannot read what the others have stored.').waitFor();
   at.api.state = { ...at.api.state, database };
   await later();
-  await banner.waitFor({ state: 'detached' });
+  await page.getByText('The page shows its state of').waitFor({ state: 'detached' });
 });
 
 for (const theme of ['light', 'dark'] as const)

@@ -25,6 +25,7 @@ import {
 import type { Replicas } from './group.ts';
 import { byPlatform, type ForwardedParts, isConfigured, type Send, unitsOf } from './forwarded-parts.ts';
 import { platformUnit, sourceUnit } from './leadership.ts';
+import type { DatabaseContact } from './shared-events.ts';
 
 export interface Forwarded {
   readonly api: ControllerApi;
@@ -110,11 +111,22 @@ type Reads = Pick<
   'status' | 'details' | 'resource' | 'doubts' | 'monitoring' | 'dependencies' | 'findCommit'
 >;
 
+/** Returns the contact with the database, with the age of the oldest part of what this process shows of the others. */
+function databaseOf({ sharedState }: Core, contact: DatabaseContact): DatabaseContact {
+  const age = sharedState?.age();
+  return age === undefined || age.ageMs <= contact.ageMs ? contact : { ...contact, ...age };
+}
+
 function forwardedReads({ core, local, replicas, contact }: ForwardedParts, send: SendOwn): Reads {
   const { source } = core.options;
   return {
     status: (within) =>
-      withReports(core, { ...local.status(within), database: contact() }, replicas, within === undefined),
+      withReports(
+        core,
+        { ...local.status(within), database: databaseOf(core, contact()) },
+        replicas,
+        within === undefined,
+      ),
     async details(id) {
       if (local.application(id) === undefined) return undefined;
       try {

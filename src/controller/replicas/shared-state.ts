@@ -26,7 +26,7 @@ import { addAge } from '../removal-age.ts';
 import { dropStaleScope } from '../resolved-scope.ts';
 import { savedSourceFact } from '../saved-source.ts';
 import { type LeadChange, platformUnit, sourceUnit } from './leadership.ts';
-import type { SharedView } from './shared-view.ts';
+import type { Age, SharedView } from './shared-view.ts';
 import { standingFact } from './source-standing.ts';
 import { ledgerFor, ledgerOfRecord } from './unit-ledgers.ts';
 
@@ -70,7 +70,9 @@ export class SharedState implements SharedView {
   readonly #takenAt = new Map<LeaseUnit, number>();
   /** The serial from which facts are read once more. */
   #againFrom = Number.POSITIVE_INFINITY;
-  #readMs: EpochMs | null = null;
+  /** When it was last read; before that, the start of this process. */
+  #readMs: MonotonicMs;
+  #readAtMs: EpochMs;
   /** Validity of what the last read that succeeded has found; undefined: nothing was read. */
   #trusted: TimeLimit | undefined;
   #isFailing = false;
@@ -88,15 +90,17 @@ export class SharedState implements SharedView {
     this.#hooks = hooks;
     this.#bugs = new LoopBugs(core.options.log);
     this.#keys = keysOf(core.options.source);
+    [this.#readMs, this.#readAtMs] = [core.options.clock.monotonic(), core.options.clock.now()];
     core.leadership.onChange((change) => this.#leadChanged(change));
   }
 
-  get readMs(): EpochMs | null {
-    return this.#readMs;
+  age(): Age {
+    const ageMs = Math.max(0, Math.round(this.#core.options.clock.monotonic() - this.#readMs));
+    return { asOfMs: this.#readAtMs, ageMs };
   }
 
   get isCurrent(): boolean {
-    return this.#readMs !== null && !this.#isFailing;
+    return this.#trusted !== undefined && !this.#isFailing;
   }
 
   get isStale(): boolean {
@@ -216,7 +220,7 @@ export class SharedState implements SharedView {
     // The rest is about applications that git does not name any more. If one returns, its record is read from the ledger.
     if (!this.#core.intake.isBehind && this.#core.intake.accepted !== undefined) this.#unclaimed.clear();
     this.#serial = serial;
-    this.#readMs = options.clock.now();
+    [this.#readMs, this.#readAtMs] = [options.clock.monotonic(), options.clock.now()];
     options.observer.caughtUp();
     this.#hooks.afterRead();
   }

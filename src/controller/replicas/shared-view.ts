@@ -2,10 +2,15 @@ import type { ResourceId } from '../../model/ids.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Stored } from '../ledger-records.ts';
 
+export interface Age {
+  readonly asOfMs: EpochMs;
+  readonly ageMs: number;
+}
+
 /** The part of this process's state that other replicas store. */
 export interface SharedView {
-  /** When it was last read; null: never. The state is older while the database does not answer. */
-  readonly readMs: EpochMs | null;
+  /** Returns when it was last read, and the time since then; before the first read, those of the start of this process. */
+  age(): Age;
   /** The database answered the last read. */
   readonly isCurrent: boolean;
   /** No read has succeeded for so long that what this process works towards may be outdated. Nothing is sent then. */

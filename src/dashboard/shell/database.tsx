@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { ControllerStatus } from '../../model/status.ts';
+import { oldStateOf } from '../../views/database.ts';
 import { ApiError, read } from '../api.ts';
 import { tick } from '../clock.ts';
 import { Icon } from '../parts/icon.tsx';
@@ -8,15 +9,13 @@ import { access } from '../sign-in-state.ts';
 
 type Database = NonNullable<ControllerStatus['database']>;
 
-/** A shorter outage, such as a restart of the database, requires no action. */
-const SHOWN_MS = 10_000;
-
-/** Shows that the controller has had no database for some time. A controller with a ledger of its own is asked once. */
+/** Shows that the state of the controller is old, because it has had no database for some time. A controller with a ledger of its own is asked once. */
 export function DatabaseBanner() {
   const [database, show] = useState<Database>();
   const [isShared, decide] = useState(true);
   const isIn = access.value === 'signed-in';
   const now = tick.value;
+  const old = oldStateOf(database);
   useEffect(() => {
     if (!isIn || !isShared) return;
     const stop = new AbortController();
@@ -34,12 +33,11 @@ export function DatabaseBanner() {
   }, [isIn, isShared, now]);
   return (
     <div role="status">
-      {database === undefined || database.isReachable || database.ageMs < SHOWN_MS ? null : (
+      {database === undefined || old === undefined ? null : (
         <div class="banner">
           <Icon name="alert" />
           <p>
-            The database does not answer this controller. The page shows its state of <Time at={database.asOfMs} />, and
-            changes are refused. The controller resumes by itself; check the database and the network to it.
+            {old.why} The page shows its state of <Time at={database.asOfMs} />. {old.what}
           </p>
         </div>
       )}
