@@ -175,7 +175,10 @@ test('the ServiceMonitors scrape the service, with a token of the secret', () =>
     const { [`app.kubernetes.io/name`]: name } = spec.selector.matchLabels;
     expect(service.metadata.labels['app.kubernetes.io/name']).toBe(name);
     expect(service.spec.ports.map((port: Part) => port.name)).toContain(spec.endpoints[0].port);
-    expect(spec.endpoints[0]).toMatchObject({ path: '/metrics', authorization: { credentials: { key: 'api-token' } } });
+    expect(spec.endpoints[0]).toMatchObject({
+      path: '/metrics',
+      authorization: { credentials: { key: 'metrics-token' } },
+    });
   }
 });
 
