@@ -18,6 +18,7 @@ const SETS: readonly (readonly [string, () => readonly Part[]])[] = [
   ['the chart', () => rendered()],
   ['the chart for a public repository', () => rendered(({ git }) => (git.passwordKey = ''))],
   ['the chart with an ingress', () => throughIngress('/portolan')],
+  ['the chart with TLS', () => rendered(({ tls }) => (tls.secretName = 'portolan-tls'))],
   [
     'the chart with a class of storage and no policy',
     () =>

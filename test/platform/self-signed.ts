@@ -5,13 +5,17 @@ export interface SelfSigned {
   readonly keyPem: string;
 }
 
-/** A fresh self-signed certificate for 127.0.0.1, so that no private key ever stands in the repository. */
-export function selfSigned(): SelfSigned {
+/**
+ * A fresh self-signed certificate for 127.0.0.1, so that no private key ever stands in the repository.
+ * @param hosts further names that it is for.
+ */
+export function selfSigned(hosts: readonly string[] = []): SelfSigned {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const name = sequence(set(sequence(oid(0x55, 0x04, 0x03), der(0x0c, Buffer.from('portolan test')))));
   const ecdsaWithSha256 = sequence(oid(0x2a, 0x86, 0x48, 0xce, 0x3d, 0x04, 0x03, 0x02));
   const validity = sequence(utcTime('200101000000Z'), utcTime('491231235959Z'));
-  const subjectAltName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(der(0x87, Buffer.from([127, 0, 0, 1])))));
+  const names = [der(0x87, Buffer.from([127, 0, 0, 1])), ...hosts.map((host) => der(0x82, Buffer.from(host)))];
+  const subjectAltName = sequence(oid(0x55, 0x1d, 0x11), octets(sequence(...names)));
   const basicConstraints = sequence(oid(0x55, 0x1d, 0x13), octets(sequence(der(0x01, Buffer.from([0xff])))));
   const body = sequence(
     der(0xa0, integer(2)), // version 3
