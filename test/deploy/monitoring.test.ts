@@ -13,6 +13,7 @@ import { runHere } from '../cli/running.ts';
 import { parseExposition } from '../server/exposition.ts';
 import { renderTemplate } from './helm.ts';
 import { ENDS_S, type Part } from './kubernetes.ts';
+import { selectorsIn } from './promql.ts';
 
 const DEPLOY = 'examples/deploy';
 const read = (...path: string[]): string => readFileSync(join(DEPLOY, ...path), 'utf8');
@@ -33,17 +34,9 @@ async function seriesNames(): Promise<ReadonlySet<string>> {
   );
 }
 
-/** Names of the series in an expression, as Prometheus reads it. @throws Error where it is not PromQL. */
-function namesIn(expression: string): readonly string[] {
-  const names: string[] = [];
-  parser.parse(expression).iterate({
-    enter: ({ type, from, to, node }) => {
-      if (type.isError) throw new Error(`not PromQL at ${from}: ${expression}`);
-      if (type.name === 'Identifier' && node.parent?.name === 'VectorSelector') names.push(expression.slice(from, to));
-    },
-  });
-  return names;
-}
+/** Names of the series in an expression. @throws Error where it is not PromQL. */
+const namesIn = (expression: string): readonly string[] =>
+  selectorsIn(expression).map((selector) => selector.replace(/\{.*$/s, ''));
 
 /** With what Grafana puts in the place of its variables. */
 const asQueried = (expression: string): string => expression.replaceAll('$__rate_interval', '5m');
@@ -113,6 +106,13 @@ test('no alert mixes two installations', () => {
   expect(alerts.flatMap(({ expr }) => mixingIn(expr as string))).toEqual([]);
   for (const mixed of ['sum(a)', 'sum by (unit) (a)', 'max by (job, namespace, b) (a) and on (b) c'])
     expect(mixingIn(mixed), mixed).toHaveLength(1);
+});
+
+test('an alert on a series that other programs have, too, is only for the jobs of Portolan', () => {
+  const others = alerts.filter(({ expr }) => namesIn(expr as string).some((name) => !name.startsWith('portolan_')));
+  expect(others.map(({ alert }) => alert)).toEqual(['PortolanGitSyncFailing', 'PortolanPassHangs']);
+  for (const { expr } of others)
+    expect(expr).toMatch(/ and on \(job, namespace(?:, instance)?\) [^<>=]*portolan_build_info\)?$/);
 });
 
 test('takeovers are counted for each unit: one end of a leader of many platforms is no alert', () => {
