@@ -3,7 +3,7 @@ import { symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../cli/platform.ts';
-import { placed, until } from '../processes/place.ts';
+import { API_TOKEN, placed, until } from '../processes/place.ts';
 import { documents, plain, read, rendered } from './chart.ts';
 import type { Part } from './kubernetes.ts';
 
@@ -35,6 +35,18 @@ test.for(SETS)('%s: Prometheus reaches the metrics of git-sync', ([, objects]) =
   expect(specOf(objects(), 'NetworkPolicy').ingress[0].ports).toContainEqual({ port: containerPort, protocol: 'TCP' });
 });
 
+test('the volume of the checkout and the memory of git-sync are values of the chart, with the same defaults as the manifests', () => {
+  const sizes = (objects: readonly Part[]) => {
+    const { initContainers, volumes } = specOf(objects, 'Deployment').template.spec;
+    return [volumes.find(({ name }: Part) => name === 'git').emptyDir.sizeLimit, initContainers[0].resources.limits];
+  };
+  expect([sizes(plain), sizes(rendered())]).toEqual(Array(2).fill(['1Gi', { memory: '256Mi' }]));
+  const large = rendered(({ git }) =>
+    Object.assign(git, { volumeSize: '8Gi', resources: { limits: { memory: '1Gi' } } }),
+  );
+  expect(sizes(large)).toEqual(['8Gi', { memory: '1Gi' }]);
+});
+
 test.for(SETS)('%s: an update waits until a pod has stayed ready', ([, objects]) => {
   expect(specOf(objects(), 'Deployment').minReadySeconds).toBe(30);
 });
@@ -60,6 +72,10 @@ test('a controller waits for its first checkout; after a restart it is ready wit
     return [response.status, await response.json()] as const;
   };
   expect(await readyz(first.url)).toEqual([503, { ready: false, reasons: ['the source was not read yet'] }]);
+  // The alert PortolanStarting.
+  const headers = { authorization: `Bearer ${API_TOKEN}` };
+  const metrics = await (await fetch(`${first.url}/metrics`, { headers })).text();
+  expect(metrics).toContain('portolan_phase{phase="starting"} 1\n');
   git.fetch();
   await until(
     () => place.domains().length === 2 && place.port().alias === 'WEB',

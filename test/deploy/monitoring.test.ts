@@ -205,6 +205,8 @@ test('the schema of the chart takes its values, and refuses each mistake', () =>
     (given) => (given.replicas = 2),
     (given) => (given.git.repo = 'git@example.com:shop'),
     (given) => (given.git.path = '/manifests'),
+    (given) => (given.git.volumeSize = '4 GB'),
+    (given) => (given.git.resources.memory = '1Gi'),
     (given) => delete given.secretName,
     (given) => (given.ledger.size = '2 GB'),
     (given) => (given.networkPolicy.enabled = 'yes'),
