@@ -63,6 +63,7 @@ const VERSIONS: Readonly<Record<string, string>> = {
   PersistentVolumeClaim: 'v1',
   Service: 'v1',
   Deployment: 'apps/v1',
+  CronJob: 'batch/v1',
   Job: 'batch/v1',
   NetworkPolicy: 'networking.k8s.io/v1',
   Ingress: 'networking.k8s.io/v1',
