@@ -1,13 +1,11 @@
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { ScopeKey } from '../model/ids.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadedSource } from '../source/contents.ts';
 import { resetLargest } from '../source/snapshot.ts';
-import { isUnreadable } from '../source/unreadable.ts';
 import {
   accept,
   type Acceptance,
@@ -17,6 +15,7 @@ import {
   nothingAllowed,
 } from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
+import { LoadedReading } from './loaded-reading.ts';
 import { CheckoutAge } from './replicas/checkout-age.ts';
 import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
 import { sourceUnit } from './replicas/leadership.ts';
@@ -24,6 +23,7 @@ import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
+import { unapprovedScopes } from './unapproved-scopes.ts';
 
 /**
  * Reads the source, and holds the part of it that was accepted. Only the leader of the source accepts; the other replicas
@@ -41,16 +41,9 @@ export class Intake {
   #failure: StatusError | null = null;
   /** Code of the last reported problem; null after the recovery from it. */
   #reported: string | null = null;
+  readonly #loaded: LoadedReading;
   /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
-  /** The reading that `prepare` loaded, until it is considered. */
-  #prepared:
-    | {
-        readonly contents: SourceReading['contents'];
-        readonly configuration: CoreBase['configuration'];
-        readonly loaded: Promise<LoadedSource | PortolanError>;
-      }
-    | undefined;
   /** False after the source of an earlier process exceeded a limit in this one. */
   #isRestorable = true;
   #saving: Promise<void> = Promise.resolve();
@@ -63,6 +56,7 @@ export class Intake {
   constructor(core: CoreBase) {
     this.#core = core;
     this.#allow = core.options.allow;
+    this.#loaded = new LoadedReading(core);
     if (!core.leadership.isShared) return;
     this.#followed = new FollowedSource(core);
     this.#age = new CheckoutAge(core);
@@ -113,20 +107,7 @@ export class Intake {
    */
   async prepare(state: SourceState): Promise<void> {
     if (state.type === 'failed' || !this.#leads() || state.askedMs < this.#confirmedFromMs) return;
-    const { contents } = state.reading;
-    const { configuration } = this.#core;
-    const loaded = contents.load(configuration).catch(unreadable);
-    this.#prepared = { contents, configuration, loaded };
-    await Promise.allSettled([loaded]);
-  }
-
-  /** Loads a reading, unless it was prepared with the present configuration. */
-  #load({ contents }: SourceReading): Promise<LoadedSource | PortolanError> {
-    const { configuration } = this.#core;
-    const prepared = this.#prepared;
-    this.#prepared = undefined;
-    if (prepared?.contents === contents && prepared.configuration === configuration) return prepared.loaded;
-    return contents.load(configuration).catch(unreadable);
+    await this.#loaded.prepare(state.reading);
   }
 
   /**
@@ -137,7 +118,7 @@ export class Intake {
     try {
       return await this.#take(state);
     } finally {
-      this.#prepared = undefined;
+      this.#loaded.forget();
     }
   }
 
@@ -230,7 +211,7 @@ export class Intake {
     this.#observe(reading);
     await commits.restore();
     commits.observe(reading);
-    const loaded = await this.#load(reading);
+    const loaded = await this.#loaded.load(reading);
     this.#isUnloadable = loaded instanceof PortolanError;
     if (loaded instanceof PortolanError) {
       const { code, message, remedy } = loaded;
@@ -407,28 +388,3 @@ const NOT_READ = {
   code: 'source/not-read-yet',
   remedy: 'Portolan retries automatically. Check that the source can be reached if this lasts.',
 };
-
-/**
- * Returns the scopes of the accepted source whose removals no operator approved. `undefined`: not all scopes are known,
- * because an application was never resolved or has not followed the accepted source.
- */
-function unapprovedScopes(
-  records: CoreBase['records'],
-  { snapshot, desired }: AcceptedSource,
-): ReadonlySet<ScopeKey> | undefined {
-  const wanted = [...desired.values()].filter(({ kind }) => kind === 'Application');
-  if (wanted.some(({ id }) => records.get(id)?.snapshot !== snapshot)) return undefined;
-  const scopes = [...records.values()].flatMap(({ status, approvedSnapshot }) =>
-    approvedSnapshot === snapshot ? [] : [status.scope],
-  );
-  return scopes.includes(null) ? undefined : new Set(scopes as ScopeKey[]);
-}
-
-/**
- * Returns the error of a source that exceeded a limit of its thread.
- * @throws any other error.
- */
-function unreadable(error: unknown): PortolanError {
-  if (!isUnreadable(error)) throw error;
-  return error;
-}
