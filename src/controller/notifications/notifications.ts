@@ -6,6 +6,7 @@ import type {
 import type { Secret } from '../../model/secret.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';
+import { after, NOT_NEEDED } from '../../runtime/clock.ts';
 import type { ControllerApi } from '../api.ts';
 import { Delivery, type SenderOptions } from '../delivery.ts';
 import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
@@ -33,6 +34,10 @@ export interface NotificationsOptions extends SenderOptions {
 const WAITING_MAX = 200;
 /** Minimum time between two updates of a commit's status that change only the description. */
 const PROGRESS_MS = 60_000;
+/** Interval of checks without an event: a pass that finds all in sync publishes none, and another replica may have done the last pass. */
+const CHECK_EVERY_MS = 10_000;
+/** A status that was not delivered is not sent again before this time, unless there is an event. */
+const RETRY_MS = 600_000;
 /** Commits whose last status is remembered. */
 const COMMITS_MAX = 50;
 
@@ -180,22 +185,30 @@ function alertReceiver(
   };
 }
 
-/** `now`: the status of the accepted commit at the time it is sent. */
-type StatusItem = { readonly type: 'now' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
+/**
+ * `now`: the status of the accepted commit at the time it is sent. `result`: the same, but only a process that has sent a status of the
+ * commit sends that it is pending. One that lags behind other replicas would send it after their result.
+ */
+type StatusItem = { readonly type: 'now' | 'result' } | { readonly type: 'fixed'; readonly verdict: CommitVerdict };
 
 /** Remembers the statuses of the last commits, and decides whether there is a new one to send. */
 function createSentStatuses({ api, clock }: NotificationsOptions, labels: Readonly<Record<string, string>>) {
   // Kept by commit: the status of a rejected commit does not make the status of the accepted one news again.
   const sentByCommit = new Map<string, { readonly verdict: CommitVerdict; readonly atMs: number }>();
+  let tried: { readonly text: string; readonly atMs: number } | undefined;
+  const isTried = (verdict: CommitVerdict): boolean =>
+    tried?.text === textOf(verdict) && clock.monotonic() - tried.atMs < RETRY_MS;
   const verdictOf = (item: StatusItem): CommitVerdict | undefined => {
     if (item.type === 'fixed') return item.verdict;
     const { phase, source } = api.status();
     // Before the source was read there are no applications, which would count as success.
-    return phase === 'starting' ? undefined : commitVerdict(source, api.applications(), labels);
+    const verdict = phase === 'starting' ? undefined : commitVerdict(source, api.applications(), labels);
+    const isLeftOut = item.type === 'result' && verdict?.state === 'pending' && !sentByCommit.has(verdict.commit);
+    return isLeftOut ? undefined : verdict;
   };
   const isNews = (item: StatusItem): boolean => {
     const verdict = verdictOf(item);
-    if (verdict === undefined) return false;
+    if (verdict === undefined || (item.type === 'result' && isTried(verdict))) return false;
     const sent = sentByCommit.get(verdict.commit);
     if (sent?.verdict.state !== verdict.state) return true;
     if (sent.verdict.description === verdict.description) return false;
@@ -203,8 +216,13 @@ function createSentStatuses({ api, clock }: NotificationsOptions, labels: Readon
   };
 
   return {
-    verdictOf,
     isNews,
+    /** Returns the status to send now; undefined: there is none. */
+    take(item: StatusItem): CommitVerdict | undefined {
+      const verdict = verdictOf(item);
+      if (verdict !== undefined) tried = { text: textOf(verdict), atMs: clock.monotonic() };
+      return verdict;
+    },
     add(verdict: CommitVerdict): void {
       sentByCommit.delete(verdict.commit);
       sentByCommit.set(verdict.commit, { verdict, atMs: clock.monotonic() });
@@ -214,8 +232,12 @@ function createSentStatuses({ api, clock }: NotificationsOptions, labels: Readon
   };
 }
 
+function textOf({ commit, state, description }: CommitVerdict): string {
+  return `${commit} ${state} ${description}`;
+}
+
 /**
- * Returns a receiver that sets one status per commit. An event only triggers a check. The status that is sent is the
+ * Returns a receiver that sets one status per commit. An event only triggers a check, as time does. The status that is sent is the
  * one at the time of sending.
  */
 function statusReceiver(
@@ -225,7 +247,7 @@ function statusReceiver(
   post: Post,
   write: (verdict: CommitVerdict) => OutboundMessage,
 ): Receiver {
-  const { redact } = options;
+  const { redact, clock } = options;
   // With several rules, an application counts if any rule matches it, so labels narrow the choice only for a single
   // rule.
   const labels = rules.length === 1 ? (rules[0]?.labels ?? {}) : {};
@@ -237,7 +259,7 @@ function statusReceiver(
     ...queueOf(spec, options, post),
     isNews: statuses.isNews,
     write(item) {
-      sending = statuses.verdictOf(item);
+      sending = statuses.take(item);
       return sending && write({ ...sending, description: redact(sending.description) });
     },
     delivered() {
@@ -245,6 +267,13 @@ function statusReceiver(
     },
     isGood: (answer) => spec.type === 'gitlab' && isSetAlready(answer),
   });
+  const ended = new AbortController();
+  const checkLater = (): void =>
+    after(clock, CHECK_EVERY_MS, ended.signal, () => {
+      queue.push('result', { type: 'result' });
+      checkLater();
+    });
+  checkLater();
 
   return {
     receive(event) {
@@ -264,6 +293,9 @@ function statusReceiver(
       }
       queue.push('now', { type: 'now' });
     },
-    close: (graceMs) => queue.close(graceMs),
+    close: (graceMs) => {
+      ended.abort(NOT_NEEDED);
+      return queue.close(graceMs);
+    },
   };
 }

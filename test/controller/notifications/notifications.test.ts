@@ -336,6 +336,39 @@ test('a failure is told, its recovery too; a commit that is refused or supersede
   ]);
 });
 
+test('the result of a commit is sent without an event, and a pending status only by a process that began with it', async () => {
+  const forge = await startReceiver((response) => response.writeHead(201).end('{}'));
+  const behind = application('shop', { lastAppliedRevision: null, lastAttemptedRevision: null });
+  const api = handMadeApi([behind]);
+  const scene = start(
+    [{ name: 'forge', type: 'github', url: forge.url, repository: 'acme/shop', token: { env: 'TOKEN' } }],
+    { api },
+  );
+  const states = () => forge.received.map(({ body }) => (JSON.parse(body.toString()) as Status).state);
+  // A minute and more, with several checks.
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(states()).toEqual([]);
+  api.applicationsNow = [application('shop')];
+  await scene.sent(1);
+  api.sourceNow = { ...sourceStatus, acceptedRevision: NEWER };
+  api.emit(event({ type: 'source.accepted', application: null, revision: NEWER }));
+  await scene.sent(2);
+  api.applicationsNow = [application('shop', { lastAppliedRevision: NEWER })];
+  await scene.sent(3);
+  expect(states()).toEqual(['success', 'pending', 'success']);
+});
+
+test('a status that the forge refuses is not sent again at each check', async () => {
+  const forge = await startReceiver((response) => response.writeHead(404).end('{}'));
+  const scene = start(
+    [{ name: 'forge', type: 'github', url: forge.url, repository: 'acme/shop', token: { env: 'TOKEN' } }],
+    { api: handMadeApi([application('shop')]) },
+  );
+  await forge.count(1);
+  await new Promise((resolve) => setTimeout(resolve, 120));
+  expect(scene.counted).toEqual(['forge dropped refused']);
+});
+
 test('GitLab refuses a status that is set already; that is as good as set', async () => {
   const forge = await startReceiver((response) =>
     response.writeHead(400).end('{"message":"Cannot transition status via :enqueue from :pending"}'),
