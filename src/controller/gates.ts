@@ -42,6 +42,8 @@ export class Gates {
   readonly #core: CoreBase;
   readonly #breaker: CircuitBreaker;
   readonly #regions: Regions;
+  /** Regions of which the reports of a former leader are known. */
+  readonly #compared = new Set<string>();
   #windows: { readonly of: ControllerConfiguration; readonly ready: readonly SyncWindow[] } | undefined;
 
   constructor(core: CoreBase) {
@@ -88,7 +90,8 @@ export class Gates {
   async report(record: AppRecord, outcome: Outcome): Promise<Pause | null> {
     const key = regionOf(record);
     const error = outcome.type === 'refused' ? undefined : outcome.error;
-    const change = this.#breaker.report(key, record.id, resultOf(error));
+    const result = resultOf(error);
+    const change = this.#breaker.report(key, record.id, result);
     const detail = { platform: key.platform, region: key.region };
     if (change === 'opened') {
       const because = this.#breaker.state(key)?.because ?? '';
@@ -100,14 +103,48 @@ export class Gates {
         draftProblem('circuit.opened', 'error', message, problem, { detail: { ...detail, cause } }),
       );
     }
-    if (change === 'closed') {
+    const left = result === 'success' ? this.#leftOf(key) : { isOpen: false, isPaused: false };
+    if (change === 'closed' || left.isOpen) {
       const message = `region ${key.region} of ${key.platform} works again`;
       this.#core.events.publish(draftEvent('circuit.closed', message, { detail }));
       this.#requeue(key, 'circuit', 'its region works again');
     }
-    if (!isRegionClosed(outcome)) return null;
+    if (!isRegionClosed(outcome)) {
+      if (left.isPaused) await this.#reportIfEnabled(record);
+      return null;
+    }
     const gate = await this.#checkRegion(record);
     return gate.type === 'paused' ? gate.pause : null;
+  }
+
+  /** Compares each region once more with the reports of a former leader. */
+  beginLead(): void {
+    this.#compared.clear();
+  }
+
+  /**
+   * Returns what the last leader of a region reported and did not end, the first time that this process finds the region working since
+   * it leads it.
+   */
+  #leftOf({ platform, region }: RegionKey): { readonly isOpen: boolean; readonly isPaused: boolean } {
+    const key = `${platform}/${region}`;
+    if (this.#compared.has(key)) return { isOpen: false, isPaused: false };
+    this.#compared.add(key);
+    const { events } = this.#core.events.since(0, Number.POSITIVE_INFINITY);
+    const last = (area: 'circuit.' | 'region.'): string | undefined =>
+      events.findLast(({ type, detail }) => {
+        const about = detail as Partial<RegionKey> | null;
+        return type.startsWith(area) && about?.platform === platform && about.region === region;
+      })?.type;
+    return { isOpen: last('circuit.') === 'circuit.opened', isPaused: last('region.') === 'region.paused' };
+  }
+
+  /** Reports that a region is enabled again which a former leader found paused. */
+  async #reportIfEnabled(record: AppRecord): Promise<void> {
+    await this.#checkRegion(record);
+    const { platform, region } = regionOf(record);
+    const found = this.#regions.checked().find((one) => one.platform === platform && one.region === region);
+    if (found?.state === 'open') this.#regionChanged(found);
   }
 
   forget(record: AppRecord): void {

@@ -122,9 +122,10 @@ function changeEvents(
       draftProblem('application.failed', 'error', `${id}: ${message.replace(/(?<![.!?])$/, '.')} ${remedy}`, failure),
     );
   }
-  if (conditionOf(now, 'Ready')?.status === 'True' && former.failures > 0) {
+  // A process counts only its own failures. The error is stored, so it shows a failure before a restart or of a former leader, too.
+  if (conditionOf(now, 'Ready')?.status === 'True' && (former.failures > 0 || former.lastError !== null)) {
     const { failures } = former;
-    const message = `${id} is in sync again after ${amount(failures, 'failed attempt')}`;
+    const message = `${id} is in sync again${failures === 0 ? '' : ` after ${amount(failures, 'failed attempt')}`}`;
     events.push(draftEvent('application.recovered', message, { detail: { failures } }));
   }
   events.push(...healthEvents(id, former, now));

@@ -28,6 +28,7 @@ export function followLeads(core: Core): void {
  */
 function beginLead(core: Core, { unit }: Lead, records: readonly AppRecord[]): void {
   core.shared?.forget();
+  core.gates.beginLead();
   for (const record of records) core.gates.forget(record);
   for (const scope of core.claims.keys()) {
     const platform = parseScopeKey(scope)?.platform;
