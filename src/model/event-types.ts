@@ -8,6 +8,8 @@ export const EVENT_MEANINGS = {
   'source.refused': 'The commit is rejected. The controller keeps the last accepted commit.',
   'source.failed': 'The source cannot be read.',
   'source.recovered': 'The source can be read again.',
+  'source.not-followed': 'A replica cannot load the accepted commit, so it writes nothing.',
+  'source.followed': 'The replica can load the accepted commits again.',
   'apply.started': 'A pass begins to send the changes of an application.',
   'apply.finished': 'The changes of a pass are done, or the pass ended before all of them.',
   'action.done': 'One change is done, and the ledger has its outcome.',

@@ -13,6 +13,7 @@ import {
   type Decision,
   refusalsBy,
 } from '../acceptance.ts';
+import { draftEvent, draftProblem } from '../events.ts';
 import type { CoreBase } from '../options.ts';
 import {
   type AcceptanceRecord,
@@ -129,7 +130,7 @@ export class FollowedSource {
     if (acceptance.type === 'refused') return acceptance;
     this.#newest = keyOf(acceptance.accepted);
     this.#record = next;
-    this.#error = null;
+    this.#noteFollowed(reading.revision);
     return acceptance;
   }
 
@@ -162,14 +163,13 @@ export class FollowedSource {
   }
 
   async #desiredOf(saved: SavedSource, isReloaded: boolean): Promise<AcceptedSource['desired'] | undefined> {
-    const { log, clock } = this.#core.options;
+    const { clock } = this.#core.options;
     const failed = this.#failed;
     const isFailed = failed?.key === keyOf(saved) && clock.monotonic() - failed.atMs < RETRY_MS;
     if (isFailed && !isReloaded) return undefined;
     const loaded = await loadSaved(this.#core, saved);
-    const former = this.#error;
     if (loaded.type === 'loaded') {
-      this.#error = null;
+      this.#noteFollowed(saved.revision);
       return loaded.desired;
     }
     this.#failed = { key: keyOf(saved), atMs: clock.monotonic() };
@@ -180,10 +180,25 @@ export class FollowedSource {
       remedy: 'Give all replicas the same version, configuration and variables. Portolan retries automatically.',
       atMs: clock.now(),
     };
-    if (former?.message === error.message) return undefined;
+    if (this.#error?.message === error.message) return undefined;
     this.#error = error;
-    log.error(error.message, { code: error.code, remedy: error.remedy });
+    const message = error.message.replace('This replica', `Replica ${this.#name}`);
+    const facts = { revision: saved.revision, detail: { replica: this.#name } };
+    // All replicas show the event, and the log of this one.
+    this.#core.events.publish(draftProblem('source.not-followed', 'error', message, error, facts));
     return undefined;
+  }
+
+  #noteFollowed(revision: string): void {
+    if (this.#error === null) return;
+    this.#error = null;
+    const message = `Replica ${this.#name} follows the accepted commits again`;
+    this.#core.events.publish(draftEvent('source.followed', message, { revision, detail: { replica: this.#name } }));
+  }
+
+  get #name(): string {
+    const { replicas, actor } = this.#core.options;
+    return replicas?.name ?? actor;
   }
 }
 

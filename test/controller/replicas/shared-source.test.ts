@@ -180,6 +180,32 @@ test('a replica with another configuration writes nothing by it, and says why', 
   await group.until(() => group.domains('west').length === 2, 'it corrects the drift, and applies the commit');
 });
 
+test('each replica shows that another one cannot follow, and that it can again', async () => {
+  const group = new Group();
+  onTestFinished(() => group.close());
+  const one = group.open('one', new Map([['DOMAIN', 'www.example.com']]));
+  const two = group.open('two', new Map([['DOMAIN', 'other.example.com']]));
+  await one.leadership.take('source:default');
+  await two.leadership.take('platform:west');
+  const revision = await group.commit(filesOf());
+  await group.until(() => one.eventsOf('source.not-followed').length === 1, 'it is reported');
+  await two.controller.reload(group.configuration('two', new Map([['DOMAIN', 'www.example.com']])));
+  await group.until(() => one.eventsOf('source.followed').length === 1, 'it follows');
+  const why = 'its meaning is another one here';
+  expect(one.events.filter(({ type }) => type.endsWith('followed'))).toMatchObject([
+    {
+      severity: 'error',
+      revision,
+      message: `Replica two cannot load ${revision}, which was accepted, so it writes nothing: ${why}`,
+      detail: { code: 'source/not-followed', replica: 'two' },
+    },
+    { severity: 'info', revision, message: 'Replica two follows the accepted commits again' },
+  ]);
+  expect(two.lines.filter((line) => line.includes('event=source.not-followed code=source/not-followed'))).toHaveLength(
+    1,
+  );
+});
+
 test('what a new leader stores before the former one notices reaches the former one', async () => {
   const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
