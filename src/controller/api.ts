@@ -249,8 +249,8 @@ export interface EventStream {
    * @returns a function that ends the subscription.
    */
   subscribe(listener: (event: ControllerEvent) => void, of?: 'all' | 'own'): () => void;
-  /** Reads the events of other replicas, if there are any. Does not fail. */
-  refresh?(): Promise<void>;
+  /** Reads the events of other replicas, if there are any. Does not fail. @returns whether all that are stored are known now. */
+  refresh?(): Promise<boolean>;
 }
 
 /** Returns the error for an application that the accepted source does not have, or that the caller may not see. */

@@ -193,22 +193,36 @@ function originOf({ events, startedMs }: ControllerApi): string {
   return events.origin ?? String(startedMs);
 }
 
+/** The place at which a stream begins. */
+interface StreamStart {
+  readonly sequence: number;
+  /** This process, or a replica of it, gave the position out. If not, events may be missing. */
+  readonly isOfThisProcess: boolean;
+  /** The client has the events up to here. */
+  readonly seen: number;
+}
+
 /**
- * Returns the sequence number in a position, and whether this process, or a replica of it, gave it out. If not, events may be missing.
+ * Returns the place to which a position leads.
+ * @param isCurrent this process has read all events that are stored.
  * @throws RequestProblem when the text is not a position.
  */
-export function sequenceAt(
-  api: ControllerApi,
-  position: string,
-): { readonly sequence: number; readonly isOfThisProcess: boolean } {
-  const [, origin, sequence] = /^([0-9a-z]{1,40})-([0-9]{1,15})$/.exec(position) ?? [];
-  if (origin === undefined || sequence === undefined)
+export function streamStart(api: ControllerApi, position: string, isCurrent: boolean): StreamStart {
+  const [, origin, digits] = /^([0-9a-z]{1,40})-([0-9]{1,15})$/.exec(position) ?? [];
+  if (origin === undefined || digits === undefined)
     throw refusal(400, 'server/bad-position', {
       detail: 'Last-Event-ID (or after) is not a position of this server.',
       remedy: 'Pass the id of the last event unchanged, or leave it out to start with new events.',
     });
+  const seen = Number(digits);
+  const { newest } = api.events;
+  const unknown: StreamStart = { sequence: 0, isOfThisProcess: false, seen: 0 };
+  if (origin !== originOf(api)) return unknown;
+  const { isComplete, through } = api.events.since(seen, 1);
+  if (api.events.origin === undefined || isComplete)
+    return { sequence: Math.min(seen, newest), isOfThisProcess: true, seen: 0 };
+  // Another replica has given the position out, and this one does not reach the database.
+  if (through < seen && !isCurrent) return { sequence: newest, isOfThisProcess: true, seen };
   // A replica gives out only what the database has, so a sequence beyond that is of a database that was restored since.
-  const isUnknown = api.events.origin !== undefined && !api.events.since(Number(sequence), 1).isComplete;
-  if (origin !== originOf(api) || isUnknown) return { sequence: 0, isOfThisProcess: false };
-  return { sequence: Math.min(Number(sequence), api.events.newest), isOfThisProcess: true };
+  return unknown;
 }

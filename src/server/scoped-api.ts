@@ -298,18 +298,15 @@ function scopedEvents(
     since(sequence, limit) {
       const found: ControllerEvent[] = [];
       let read = events.since(sequence, BATCH);
-      let through = sequence;
       const { isComplete } = read;
-      while (read.events.length > 0) {
+      for (; read.events.length > 0; read = events.since(read.through, BATCH)) {
         for (const event of read.events) {
-          through = event.sequence;
           const seen = shown(event);
           if (seen !== undefined) found.push(seen);
-          if (found.length >= limit) return { events: found, isComplete, through };
+          if (found.length >= limit) return { events: found, isComplete, through: event.sequence };
         }
-        read = events.since(through, BATCH);
       }
-      return { events: found, isComplete, through };
+      return { events: found, isComplete, through: read.through };
     },
     subscribe: (listener, of) =>
       events.subscribe((event) => {
@@ -317,6 +314,6 @@ function scopedEvents(
         if (seen !== undefined) listener(seen);
       }, of),
     ...(events.origin === undefined ? {} : { origin: events.origin }),
-    ...(events.refresh === undefined ? {} : { refresh: async () => events.refresh?.() }),
+    ...(events.refresh === undefined ? {} : { refresh: () => events.refresh?.() ?? Promise.resolve(true) }),
   };
 }

@@ -102,6 +102,8 @@ function createRing() {
   let through = 0;
   /** Events up to here are no longer stored. */
   let gone = 0;
+  /** The newest event that was also read from the former server. */
+  let common = 0;
   /** @returns whether it is new. */
   const take = (event: ControllerEvent): boolean => {
     if (event.sequence <= through) return false;
@@ -129,6 +131,7 @@ function createRing() {
     newest: () => through,
     /** Takes the place of all that was read before. */
     replace(all: readonly ControllerEvent[]): void {
+      common = all.findLast(({ id }) => ids.has(id))?.sequence ?? 0;
       events = [];
       ids.clear();
       through = 0;
@@ -140,11 +143,13 @@ function createRing() {
       if (take(event)) for (const listener of listeners) listener(event);
     },
     since(sequence: number, limit: number) {
-      const from = indexAfter(events, sequence);
+      // A sequence that this server has not reached is of the former one, which had events that are lost.
+      const isLost = sequence > through;
+      const from = indexAfter(events, isLost ? common : sequence);
       const found = events.slice(from, from + limit);
       const isWhole = from + found.length === events.length;
-      const last = isWhole ? Math.max(through, sequence) : (found.at(-1)?.sequence ?? sequence);
-      return { events: found, isComplete: sequence >= gone && sequence <= through, through: last };
+      const last = isWhole ? through : (found.at(-1)?.sequence ?? sequence);
+      return { events: found, isComplete: sequence >= gone && !isLost, through: last };
     },
   };
 }
@@ -168,8 +173,8 @@ class Reader {
   readonly #parts: SharedEventParts;
   readonly #ring: Ring;
   readonly #onRead: (ids: ReadonlySet<string>) => void;
-  #reading: Promise<void> | undefined;
-  #next: Promise<void> | undefined;
+  #reading: Promise<boolean> | undefined;
+  #next: Promise<boolean> | undefined;
   #isClosed = false;
   readonly #bugs: LoopBugs;
   #readMs: MonotonicMs;
@@ -186,8 +191,8 @@ class Reader {
     this.#readAtMs = parts.clock.now();
   }
 
-  /** Reads what was stored before this call. Resolves also when the database is out of reach. */
-  read(): Promise<void> {
+  /** Reads what was stored before this call. Resolves also when the database is out of reach. @returns whether it has read all. */
+  read(): Promise<boolean> {
     if (this.#reading === undefined) return this.#begin();
     // The reading under way may have missed it.
     this.#next ??= this.#reading.then(() => {
@@ -204,15 +209,15 @@ class Reader {
     await this.#next;
   }
 
-  async #begin(): Promise<void> {
-    if (this.#isClosed) return;
+  async #begin(): Promise<boolean> {
+    if (this.#isClosed) return false;
     this.#reading = this.#readAll().finally(() => {
       this.#reading = undefined;
     });
-    await this.#reading;
+    return await this.#reading;
   }
 
-  async #readAll(): Promise<void> {
+  async #readAll(): Promise<boolean> {
     try {
       for (;;) {
         const { server, events } = await this.#since(this.#ring.newest());
@@ -222,9 +227,11 @@ class Reader {
         if (events.length < READ_MAX) break;
       }
       this.#bugs.clear();
+      return true;
     } catch (error) {
       // The next read may succeed.
       if (!(error instanceof PortolanError)) this.#bugs.note(error);
+      return false;
     }
   }
 

@@ -1,6 +1,7 @@
 import { type EventFilter, eventFilter, SEVERITIES } from '../../model/event-filter.ts';
-import { numberOfCursor, pageBack, positionAt, sequenceAt } from '../paging.ts';
+import { numberOfCursor, pageBack, positionAt, streamStart } from '../paging.ts';
 import { json, routesOf } from '../route.ts';
+import type { StreamRequest } from '../streams.ts';
 import { pageSchema, text } from '../../model/schema-words.ts';
 import { applicationQuery, type ListQuery, pageQuery } from './queries.ts';
 
@@ -78,16 +79,17 @@ export const eventRoutes = routesOf({
       200: { description: 'The stream. The data of each event is an Event.', contentType: 'text/event-stream' },
     },
     handle: async ({ query, headers, by }, { api, streams }) => {
-      await api.events.refresh?.();
+      const isCurrent = (await api.events.refresh?.()) ?? true;
       const { after, ...filter } = query as EventFilter & { readonly after?: string };
       const last = headers['last-event-id'];
       const position = typeof last === 'string' ? last : after;
-      const start = position === undefined ? undefined : sequenceAt(api, position);
-      const request = {
+      const start = position === undefined ? undefined : streamStart(api, position, isCurrent);
+      const wants = eventFilter(filter);
+      const request: StreamRequest = {
         api,
         sequence: start?.sequence ?? api.events.newest,
         hasGap: start?.isOfThisProcess === false,
-        wants: eventFilter(filter),
+        wants: (event) => event.sequence > (start?.seen ?? 0) && wants(event),
         by,
       };
       const leave = streams.enter();

@@ -126,6 +126,21 @@ test.for([2, 9])('a replica goes on with a server that lacks the last events, an
   expect(rung).toBeGreaterThan(0);
 });
 
+test('a reader of events that a failover lost gets those in their place, after a gap', async () => {
+  const world = new World();
+  const [one, other] = [world.replica('one'), world.replica('other')];
+  publish(one, 0, 10);
+  await world.until(() => one.newest === 10 && other.newest === 10, 'both have all');
+  world.database.events.splice(6);
+  world.database.sequence = 6;
+  world.database.server = 'second';
+  publish(one, 10, 2);
+  await world.until(() => other.newest === 8, 'the new ones arrive');
+  expect(messagesIn(other, 10)).toEqual(['event 10', 'event 11']);
+  expect(other.since(10, 1)).toMatchObject({ isComplete: false, through: 7 });
+  expect(other.since(10, 2)).toMatchObject({ isComplete: false, through: 8 });
+});
+
 test('a restart of the database is no gap for those who read events', async () => {
   const world = new World();
   const [one, other] = [world.replica('one'), world.replica('other')];
