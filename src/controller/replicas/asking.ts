@@ -3,6 +3,7 @@ import { PortolanError } from '../../model/errors.ts';
 import type { ScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import { formatDuration } from '../../model/duration.ts';
+import { nameOf } from './command-errors.ts';
 import type { Commands } from './commands.ts';
 import type { Replicas } from './group.ts';
 import type { DatabaseContact } from './shared-events.ts';
@@ -57,11 +58,6 @@ export function createAsking({ commands, replicas, contact }: Around) {
       throw isRead ? silent(unit, leader, patienceMs) : pending(unit, leader, { id, patienceMs });
     },
   };
-}
-
-function nameOf(unit: LeaseUnit): string {
-  const [type, name] = [unit.slice(0, unit.indexOf(':')), unit.slice(unit.indexOf(':') + 1)];
-  return type === 'platform' ? `Platform/${name}` : `the source ${name}`;
 }
 
 function reasonOf(unit: LeaseUnit, leader: string | undefined, patienceMs: number): string {

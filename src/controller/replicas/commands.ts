@@ -1,12 +1,13 @@
+import { isDeepStrictEqual } from 'node:util';
 import PQueue from 'p-queue';
 import type { Command, Lead, LeaseUnit, NewCommand, SharedLedger } from '../../ledger/shared.ts';
 import { errorFacts, PortolanError, type ReportedError } from '../../model/errors.ts';
-import { formatDuration } from '../../model/duration.ts';
 import type { Json } from '../../model/json.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { bugText, LoopBugs } from '../bugs.ts';
+import { afterFormerLeader, expired, failedByBug } from './command-errors.ts';
 import type { LeadChange, Leadership } from './leadership.ts';
 import { pause } from './pause.ts';
 
@@ -49,8 +50,21 @@ export interface CommandParts {
   isAwaited(command: Command): boolean;
   /** Returns whether a command only stops work: its user relies on it, however late its leader finds it. */
   onlyStops(command: Command): boolean;
-  /** Called when a command was refused. @param ageMs since it was recorded. */
+  /** Called when the refusal of a command was recorded. @param ageMs since the command was recorded. */
   refused(command: Command, error: PortolanError, ageMs: number): void;
+}
+
+/** A command that this replica has found. */
+interface Found extends Command {
+  /** It may have been recorded before this replica led the unit, so a former leader may have begun it. */
+  readonly isInherited: boolean;
+}
+
+interface Refused {
+  readonly command: Found;
+  readonly refusal: PortolanError;
+  /** Returns the time since the command was recorded. */
+  readonly ageMs: () => number;
 }
 
 type Result = { readonly value?: Json } | { readonly error: ReportedError };
@@ -62,7 +76,8 @@ const LEAVING = new Error('another replica carries it out');
  * Holds the orders of replicas to the leaders of units, through the database. A command is durable before its user waits for it.
  * Each leader carries out the commands of its unit that have no result, also those of a former leader. A command that was carried
  * out without its result being recorded is carried out once more: the digest or the state that it names refuses that, or it
- * changes nothing. A command that no leader has finished within an hour is refused.
+ * changes nothing. Its refusal then says that a former leader may have carried it out. A command that no leader has finished within
+ * an hour is refused.
  */
 export class Commands {
   readonly #parts: CommandParts;
@@ -74,6 +89,8 @@ export class Commands {
   readonly #running = new Map<LeaseUnit, { readonly leaving: AbortController; readonly tasks: Set<Promise<void>> }>();
   readonly #taken = new Set<string>();
   readonly #finished = new Set<string>();
+  /** By lead: the commands that the first reading under it has found. All others were recorded under the same lead. */
+  readonly #inherited = new WeakMap<Lead, ReadonlySet<string>>();
   readonly #waiting = new Set<() => void>();
   #looking: Promise<void> | undefined;
   #isLookDue = false;
@@ -242,7 +259,7 @@ export class Commands {
     try {
       const unled = await shared.commands.unled(UNLED_MS);
       const lead = leadership.of(sourceUnit);
-      if (lead !== undefined) for (const command of unled) this.#take(lead, command);
+      if (lead !== undefined) for (const command of unled) this.#take(lead, { ...command, isInherited: true });
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
     }
@@ -250,12 +267,17 @@ export class Commands {
 
   async #takeOpen(unit: LeaseUnit): Promise<void> {
     const { leadership, shared } = this.#parts;
+    const before = leadership.of(unit);
     const open = await shared.commands.open(unit);
     const lead = leadership.of(unit);
-    if (lead !== undefined) for (const command of open) this.#take(lead, command);
+    if (lead === undefined) return;
+    const inherited = this.#inherited.get(lead) ?? new Set(open.map(({ id }) => id));
+    // A reading that began before may lack what was recorded until the lease was taken.
+    if (lead === before) this.#inherited.set(lead, inherited);
+    for (const command of open) this.#take(lead, { ...command, isInherited: inherited.has(command.id) });
   }
 
-  #take(lead: Lead, command: Command): void {
+  #take(lead: Lead, command: Found): void {
     const { id } = command;
     const { unit } = lead;
     const { clock } = this.#parts;
@@ -276,33 +298,54 @@ export class Commands {
     );
   }
 
-  async #work(lead: Lead, command: Command, leaving: AbortSignal): Promise<void> {
+  async #work(lead: Lead, command: Found, leaving: AbortSignal): Promise<void> {
     const signal = AbortSignal.any([leaving, lead.over]);
     if (signal.aborted) return;
-    const { carryOut, isAwaited, onlyStops, refused, clock, log } = this.#parts;
+    const { carryOut, isAwaited, onlyStops, clock } = this.#parts;
     const beganMs = clock.monotonic();
     let result: Result;
     try {
-      if (command.addedAgoMs > ORDER_MS_MAX && !(command.unit === lead.unit && onlyStops(command))) throw expired();
+      const isTooOld = command.addedAgoMs > ORDER_MS_MAX && !(command.unit === lead.unit && onlyStops(command));
+      if (isTooOld) throw expired(ORDER_MS_MAX);
       const work = carryOut(command, signal);
       const value = await (isAwaited(command) ? work : unlessAborted(work, signal));
       result = value === undefined ? {} : { value };
     } catch (error) {
       // The next leader carries it out.
       if (signal.aborted || isNotLeader(error)) return;
-      if (error instanceof PortolanError) {
-        refused(command, error, command.addedAgoMs + clock.monotonic() - beganMs);
-        result = { error: errorFacts(error) };
-      } else {
-        log.error(`a bug in Portolan: ${bugText(error)}`, { method: command.method, unit: command.unit });
-        result = { error: failedByBug(command) };
-      }
+      const ageMs = (): number => command.addedAgoMs + clock.monotonic() - beganMs;
+      return this.#refuse(lead, { command, refusal: this.#refusalOf(command, error), ageMs }, leaving);
     }
     await this.#finish(lead, command.id, result, leaving);
   }
 
-  /** Records the result, as long as this replica leads the unit. One that leaves does not wait long for the database. */
-  async #finish(lead: Lead, id: string, result: Result, leaving: AbortSignal): Promise<void> {
+  #refusalOf(command: Found, error: unknown): PortolanError {
+    const { orderOf, log } = this.#parts;
+    if (!(error instanceof PortolanError))
+      log.error(`a bug in Portolan: ${bugText(error)}`, { method: command.method, unit: command.unit });
+    const refusal = error instanceof PortolanError ? error : failedByBug(command);
+    const isRead = orderOf(command) === undefined;
+    return command.isInherited && !isRead ? afterFormerLeader(refusal, command.unit) : refusal;
+  }
+
+  /**
+   * Records a refusal, and then reports it with its age at that time, by which its user may have stopped waiting. A refusal that
+   * was not recorded is not reported, because the next leader carries the command out, or refuses it and reports that.
+   */
+  async #refuse(lead: Lead, { command, refusal, ageMs }: Refused, leaving: AbortSignal): Promise<void> {
+    const result: Result = { error: errorFacts(refusal) };
+    const isRecorded =
+      (await this.#finish(lead, command.id, result, leaving)) ||
+      // The answer to an attempt may have been lost.
+      isDeepStrictEqual(await this.#readResult(command.id), result);
+    if (isRecorded) this.#parts.refused(command, refusal, ageMs());
+  }
+
+  /**
+   * Records the result, as long as this replica leads the unit. One that leaves does not wait long for the database.
+   * @returns whether it is known to be recorded.
+   */
+  async #finish(lead: Lead, id: string, result: Result, leaving: AbortSignal): Promise<boolean> {
     const bugs = new LoopBugs(this.#parts.log);
     for (let left = LEAVING_ATTEMPTS; !lead.over.aborted && left > 0; left -= leaving.aborted ? 1 : 0) {
       try {
@@ -310,14 +353,15 @@ export class Commands {
         this.#finished.add(id);
         const [oldest] = this.#finished;
         if (this.#finished.size > FINISHED_MAX && oldest !== undefined) this.#finished.delete(oldest);
-        return;
+        return true;
       } catch (error) {
         // A command without a result would be carried out once more.
         if (!(error instanceof PortolanError)) bugs.note(error);
-        if (isNotLeader(error)) return;
+        if (isNotLeader(error)) return false;
         await pause(this.#parts.clock, FINISH_AGAIN_MS, lead.over);
       }
     }
+    return false;
   }
 
   async #leadChanged({ type, lead: { unit } }: LeadChange): Promise<void> {
@@ -337,23 +381,4 @@ export class Commands {
 
 function isNotLeader(error: unknown): boolean {
   return error instanceof PortolanError && (error.code === 'ledger/fenced' || error.code === 'controller/not-leader');
-}
-
-function expired(): PortolanError {
-  return new PortolanError({
-    code: 'controller/command-expired',
-    disposition: 'give-up',
-    message: `No controller finished it within ${formatDuration(ORDER_MS_MAX)} after it was recorded, so it is not carried out any more.`,
-    remedy:
-      'Look at the status of the application, and repeat the command if it is still needed. If its platform is not in the configuration, add it first.',
-  });
-}
-
-function failedByBug({ method, id }: Command): ReportedError {
-  return {
-    code: 'controller/command-failed',
-    disposition: 'give-up',
-    message: `The command ${id} (${method}) failed because of a bug in the controller that carried it out.`,
-    remedy: 'Report the bug with the lines that the leader logged. portolan replicas shows the leaders.',
-  };
 }

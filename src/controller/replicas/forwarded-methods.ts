@@ -38,8 +38,9 @@ const request = (of: Forwarded['of']): Forwarded => {
  * Methods of the controller that only the leader of a unit can carry out. A command may be carried out twice, when its leader was
  * killed before it recorded the result. No harm is done: `sync`, `resume`, `rebind` and `retry` change nothing the second time;
  * `suspend` keeps the time of the first; `approve`, `adopt` and `prune` have a digest; `resolve`, `forget`, `adoptById` and
- * `forgetOrphan` do not find what they are about any more, and are refused. Commands about one application, from users of all
- * replicas, run one after another, so none is carried out again after a later one.
+ * `forgetOrphan` do not find what they are about any more, and are refused. Such a refusal says that a former leader may have
+ * carried the command out. Commands about one application, from users of all replicas, run one after another, so none is carried
+ * out again after a later one.
  */
 export const METHODS = {
   details: read('application', SHORT_MS),

@@ -1,62 +1,10 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { Commands } from '../../../src/controller/replicas/commands.ts';
+import { expect, test } from 'vitest';
 import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
-import { PortolanError } from '../../../src/model/errors.ts';
 import type { Json } from '../../../src/model/json.ts';
-import { logInto } from '../hand-made.ts';
-import { HandLeadership } from './hand-leadership.ts';
-import { SharedWorld } from './shared-world.ts';
-
-const UNIT: LeaseUnit = 'platform:default';
-const SOURCE: LeaseUnit = 'source:default';
-const never = new AbortController().signal;
-
-class World extends SharedWorld {
-  /** What was carried out, by whom. */
-  readonly done: string[] = [];
-  readonly refused: string[] = [];
-
-  /** @param carry carries a command out at this replica; default: at once. */
-  replica(
-    name: string,
-    carry: (command: Command, signal: AbortSignal) => Promise<Json | undefined> = async () => name,
-  ) {
-    const shared = this.open(name);
-    const leadership = new HandLeadership(shared);
-    const commands = new Commands({
-      shared,
-      leadership,
-      units: () => [UNIT],
-      sourceUnit: SOURCE,
-      clock: this.clock,
-      log: logInto(this.lines),
-      carryOut: (command, signal) => {
-        this.done.push(`${name} ${command.method} ${command.args as string}`);
-        return carry(command, signal);
-      },
-      isAwaited: ({ method }) => method !== 'read',
-      onlyStops: ({ method }) => method === 'suspend',
-      orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
-      refused: ({ method }, { code }) => this.refused.push(`${name} ${method} ${code}`),
-    });
-    commands.start();
-    onTestFinished(() => commands.close());
-    return { commands, leadership, shared };
-  }
-}
-
-const add = (to: Commands, method: string, args: Json = 'shop'): Promise<string> =>
-  to.add({ unit: UNIT, method, args, by: 'ops' });
-
-const refusal = new PortolanError({
-  code: 'controller/other-plan',
-  disposition: 'ask-human',
-  message: 'It is another one.',
-  remedy: 'Look again.',
-});
+import { add, CommandsWorld, never, refusal, SOURCE, UNIT } from './commands-world.ts';
 
 test('the leader carries a command out and answers, also with a refusal, and only the leader', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader', async ({ method }) => {
     if (method === 'approve') throw refusal;
     return { by: 'leader' };
@@ -73,7 +21,7 @@ test('the leader carries a command out and answers, also with a refusal, and onl
 });
 
 test('without signals, the answer comes within the poll intervals', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   world.hasSignals = false;
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
@@ -84,7 +32,7 @@ test('without signals, the answer comes within the poll intervals', async () => 
 });
 
 test('a command that was confirmed is carried out by the next leader when its leader was killed before it began', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const first = world.replica('first');
   await first.leadership.take(UNIT);
   world.cut.set('first', 'before');
@@ -98,7 +46,7 @@ test('a command that was confirmed is carried out by the next leader when its le
 });
 
 test('a command that was carried out and not reported is refused by the next leader, or reported', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const approved = new Set<string>();
   const approve = async ({ args }: Command): Promise<string> => {
     if (approved.has(JSON.stringify(args))) throw refusal;
@@ -114,13 +62,18 @@ test('a command that was carried out and not reported is refused by the next lea
   answer.catch(() => {});
   await world.until(() => approved.size === 1, 'it is carried out');
   while (!(await leadership.take(UNIT))) await world.clock.sleep(500);
-  await expect(answer).rejects.toMatchObject({ code: 'controller/other-plan' });
+  await expect(answer).rejects.toMatchObject({
+    code: 'controller/other-plan',
+    message:
+      'It is another one. Nothing more was approved. A former leader of Platform/default may have carried the command out, or a part of it.',
+    remedy: 'See first whether it did: portolan history and portolan status show that. If it did not: Look again.',
+  });
   expect(world.done).toEqual(['first approve shop', 'second approve shop']);
   expect(world.refused).toEqual(['second approve controller/other-plan']);
 });
 
 test('a result whose answer was lost is recorded once', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
   await leadership.take(UNIT);
@@ -132,7 +85,7 @@ test('a result whose answer was lost is recorded once', async () => {
 });
 
 test('commands about one thing run in order, those of local users too; others do not wait', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const slow = Promise.withResolvers<void>();
   const { leadership, commands: own } = world.replica('leader', async ({ method }) => {
     if (method === 'slow') await slow.promise;
@@ -154,7 +107,7 @@ test('commands about one thing run in order, those of local users too; others do
 });
 
 test('a local user comes after a command that was recorded before and that the leader has not found yet', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   world.hasSignals = false;
   const { leadership, commands: own } = world.replica('leader');
   const { commands } = world.replica('follower');
@@ -166,7 +119,7 @@ test('a local user comes after a command that was recorded before and that the l
 });
 
 test('a leader that hands a unit over finishes what it began, and leaves the rest to the next one', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const slow = Promise.withResolvers<void>();
   const first = world.replica('first', async ({ method }) => {
     if (method === 'slow') await slow.promise;
@@ -188,7 +141,7 @@ test('a leader that hands a unit over finishes what it began, and leaves the res
 });
 
 test('a hand-over waits for no read, nor for what has not begun; the next leader carries both out', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const hung = new Promise<Json>(() => {});
   const first = world.replica('first', ({ method }) => (method === 'read' ? hung : Promise.resolve('first')));
   const { commands, leadership } = world.replica('second');
@@ -210,7 +163,7 @@ test('a hand-over waits for no read, nor for what has not begun; the next leader
 });
 
 test('a caller who leaves does not wait, and a bug at the leader is reported as one', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader', async () => {
     throw new TypeError('no');
   });
@@ -223,11 +176,12 @@ test('a caller who leaves does not wait, and a bug at the leader is reported as 
   expect(await commands.resultOf(id, 1_000, never)).toBeUndefined();
   await leadership.take(UNIT);
   await expect(commands.resultOf(id, 10_000, never)).rejects.toMatchObject({ code: 'controller/command-failed' });
+  expect(world.refused).toEqual(['leader suspend controller/command-failed']);
   expect(world.lines.join()).toContain('a bug in Portolan: TypeError: no');
 });
 
 test('after a bug while commands are read, they are carried out, and the bug is logged once', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
   await leadership.take(UNIT);
@@ -243,7 +197,7 @@ test('after a bug while commands are read, they are carried out, and the bug is 
 });
 
 test('after a bug while a result is recorded, it is recorded, and the command is not carried out once more', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
   await leadership.take(UNIT);
@@ -259,11 +213,12 @@ test('after a bug while a result is recorded, it is recorded, and the command is
 });
 
 const HOUR_MS = 3_600_000;
-const resultsIn = ({ database }: World): readonly unknown[] => database.commands.map(({ result }) => result?.value);
+const resultsIn = ({ database }: CommandsWorld): readonly unknown[] =>
+  database.commands.map(({ result }) => result?.value);
 const expired = { error: expect.objectContaining({ code: 'controller/command-expired' }) };
 
 test('an order that nobody carried out for an hour is refused, also after a long outage of the database', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const { leadership } = world.replica('leader');
   const { commands } = world.replica('follower');
   await add(commands, 'resume');
@@ -280,7 +235,7 @@ test('an order that nobody carried out for an hour is refused, also after a long
 });
 
 test('the age of an order counts while it waits for another one', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const slow = Promise.withResolvers<void>();
   const { leadership } = world.replica('leader', async ({ method }) => {
     if (method === 'slow') await slow.promise;
@@ -297,7 +252,7 @@ test('the age of an order counts while it waits for another one', async () => {
 });
 
 test('orders to a platform that no replica leads are refused after an hour, and those to others are not', async () => {
-  const world = new World();
+  const world = new CommandsWorld();
   const first = world.replica('first');
   const second = world.replica('second');
   await first.leadership.take(SOURCE);
