@@ -12,7 +12,7 @@ import { addDashboard, type Dashboard, isForDashboard, sendPage } from './dashbo
 import { policyHeaders } from './headers.ts';
 import { linkedAbort } from './linked-abort.ts';
 import { isKnownHost } from './hosts.ts';
-import { type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
+import { mayBeDone, type ProblemDetails, problemOf, RequestProblem } from './problem.ts';
 import type { Pace, RunPiece } from './pace.ts';
 import { type Authorizer, currentPermissions, isAdmitted, type Need, needOf, type Permissions } from './permissions.ts';
 import * as refusals from './refusals.ts';
@@ -269,7 +269,7 @@ async function answer(route: Route, request: FastifyRequest, reply: FastifyReply
       reply.hijack();
       return;
     }
-    throw why instanceof RequestProblem ? why : error;
+    throw why instanceof RequestProblem && !mayBeDone(error) ? why : error;
   } finally {
     reply.raw.off('close', leave);
     stop.unlink();

@@ -69,6 +69,16 @@ export function problemOf(error: unknown): ProblemDetails | undefined {
   return problem(STATUS_OF_CODE[code] ?? STATUS_OF_DISPOSITION[error.disposition], code, { detail, remedy });
 }
 
+const MAY_BE_DONE: ReadonlySet<string> = new Set([
+  'controller/command-pending',
+  'ledger/unanswered',
+]);
+
+/** Returns whether a request that failed with this error has an effect or may have one, which no other answer may deny. */
+export function mayBeDone(error: unknown): boolean {
+  return error instanceof PortolanError && MAY_BE_DONE.has(error.code);
+}
+
 const STATUS_OF_DISPOSITION: Readonly<Record<Disposition, number>> = {
   invalid: 422,
   'ask-human': 409,

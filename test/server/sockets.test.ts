@@ -5,6 +5,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { PortolanError } from '../../src/model/errors.ts';
 import { selfSigned } from '../platform/self-signed.ts';
 import { application, planOf } from './controller.ts';
 import { serve, TOKENS } from './serving.ts';
@@ -252,6 +253,21 @@ test('a server closes, whatever its clients do', async () => {
   expect((await stream).text).toContain('retry: 2000');
   await half;
   await expect(fetch(`${serving.url}/healthz`)).rejects.toThrow();
+});
+
+test('a server that closes does not say that nothing was changed where a commit was not answered', async () => {
+  const serving = await serve();
+  const unanswered = new PortolanError({ code: 'ledger/unanswered', disposition: 'retry', message: 'm', remedy: 'r' });
+  const begun = Promise.withResolvers<void>();
+  serving.api.planned = (_files, _options, signal) =>
+    new Promise((_, reject) => {
+      signal.addEventListener('abort', () => reject(unanswered));
+      begun.resolve();
+    });
+  const answer = serving.ask('/api/v1/plan');
+  await begun.promise;
+  await serving.close();
+  expect((await answer).body).toMatchObject({ status: 503, code: 'ledger/unanswered', detail: 'm' });
 });
 
 test('a client that goes away stops the plan that it asked for', async () => {

@@ -47,13 +47,21 @@ export function createAsking({ commands, replicas, contact }: Around) {
     /**
      * Asks the leader, and waits for its answer.
      * @throws PortolanError as `order`; what the leader refuses; `controller/leader-silent` for a read, and
-     * `controller/command-pending` for a command, which will still be carried out.
+     * `controller/command-pending` for a command, which will still be carried out. The reason of the signal, when nothing is
+     * recorded, or for a read.
      */
     ask: async (question: Question): Promise<unknown> => {
       const { unit, patienceMs, signal, isRead } = question;
+      signal.throwIfAborted();
       const id = await order(question);
-      const answer = await commands.resultOf(id, patienceMs, signal);
+      const answer = await commands.resultOf(id, patienceMs, signal).catch((error: unknown) => {
+        // The leader carries it out all the same.
+        throw !isRead && signal.aborted && error === signal.reason ? unseen(stoppedWaiting(unit), id) : error;
+      });
       if (answer !== undefined) return answer.value;
+      const { isReachable, ageMs } = contact();
+      if (!isRead && !isReachable)
+        throw unseen(`The database of the ledger has not answered for ${formatDuration(ageMs)}.`, id);
       const leader = await replicas.leaderOf(unit);
       throw isRead ? silent(unit, leader, patienceMs) : pending(unit, leader, { id, patienceMs });
     },
@@ -86,6 +94,20 @@ function pending(
     message: `${reasonOf(unit, leader, patienceMs)} The command ${id} is recorded, and the next leader carries it out or refuses it.`,
     remedy:
       'Do not repeat it: portolan events and portolan history show when it was carried out, or why it was refused.',
+  });
+}
+
+function stoppedWaiting(unit: LeaseUnit): string {
+  return `This controller stopped waiting for the leader of ${nameOf(unit)}, because it is stopping or the request took too long.`;
+}
+
+/** Returns the error for a recorded command whose end this replica cannot see. No event shows a refusal that came in time. */
+function unseen(reason: string, id: string): PortolanError {
+  return new PortolanError({
+    code: 'controller/command-pending',
+    disposition: 'retry',
+    message: `${reason} The command ${id} is recorded, and the leader carries it out or refuses it.`,
+    remedy: 'Do not repeat it before you have seen in portolan history and portolan status whether it was carried out.',
   });
 }
 

@@ -268,3 +268,24 @@ test('a command to a platform that a reload removed is refused and reported, and
   expect(two.controller.api.application(WEST)?.pause?.type).not.toBe('suspended');
   expect(two.eventsOf('command.refused')).toHaveLength(1);
 });
+
+test('a replica that stops while it waits for the leader says that the command is recorded, and the leader carries it out', async () => {
+  const { group, one, two, at } = await scene();
+  // The leader is slow to find its commands.
+  const slow = Promise.withResolvers<void>();
+  one.beforeStatement = async (operation) => {
+    if (operation === 'commands') await slow.promise;
+  };
+  const path = '/api/v1/applications/east/resources/HttpGatewayRule/east-www/forget';
+  const asked = post(at(two), path, { reason: 'a test' });
+  const recorded = () => group.database.commands.find(({ method }) => method === 'forget');
+  await group.until(() => recorded() !== undefined, 'it is recorded');
+  await at(two).close();
+  const answer = await asked;
+  expect(answer).toMatchObject({ status: 504, body: { code: 'controller/command-pending' } });
+  expect(answer.text).toContain(`The command ${recorded()?.id} is recorded`);
+  expect(answer.text).not.toContain('Nothing was changed');
+  slow.resolve();
+  await group.until(() => recorded()?.result !== undefined, 'the leader carries it out');
+  expect(one.eventsOf('object.forgotten')).toHaveLength(1);
+});
