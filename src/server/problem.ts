@@ -71,6 +71,7 @@ export function problemOf(error: unknown): ProblemDetails | undefined {
 
 const MAY_BE_DONE: ReadonlySet<string> = new Set([
   'controller/command-pending',
+  'controller/sync-incomplete',
   'ledger/unanswered',
 ]);
 

@@ -24,7 +24,7 @@ export function afterFormerLeader(error: PortolanError, unit: LeaseUnit): Portol
 }
 
 /** Returns a message that says what one attempt did not do, as one that claims nothing about other attempts. */
-export function withoutClaim(message: string): string {
+function withoutClaim(message: string): string {
   const sentence = message.endsWith('.') ? message : `${message}.`;
   return sentence.replaceAll(/\b([Nn])othing was /g, '$1othing more was ');
 }
@@ -47,5 +47,16 @@ export function failedByBug({ method, id }: Command): PortolanError {
     disposition: 'give-up',
     message: `The command ${id} (${method}) failed because of a bug in the controller that carried it out.`,
     remedy: 'Report the bug with the lines that the leader logged. portolan replicas shows the leaders.',
+  });
+}
+
+/** Returns the error for a sync of which only the orders to some units were recorded. @param error of another one. */
+export function partOfSync(recorded: readonly LeaseUnit[], error: PortolanError): PortolanError {
+  return new PortolanError({
+    code: 'controller/sync-incomplete',
+    disposition: 'retry',
+    message: `Only a part of the sync is recorded and will be carried out: ${recorded.map(nameOf).join(', ')}. The rest failed: ${withoutClaim(error.message)}`,
+    remedy: `Repeat the sync, which does no harm where it is recorded already. ${error.remedy}`,
+    cause: error,
   });
 }

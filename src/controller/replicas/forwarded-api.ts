@@ -1,4 +1,4 @@
-import type { Command } from '../../ledger/shared.ts';
+import type { Command, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
 import type { ControllerStatus } from '../../model/status.ts';
@@ -8,6 +8,7 @@ import type { ControllerApi, Dependencies } from '../api.ts';
 import { type Core, known } from '../core.ts';
 import { draftProblem } from '../events.ts';
 import { createAsking } from './asking.ts';
+import { partOfSync } from './command-errors.ts';
 import { Commands } from './commands.ts';
 import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
 import {
@@ -56,7 +57,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
     orderOf: thingOf,
     isAwaited,
-    onlyStops,
+      onlyStops,
     refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),
   });
   const asking = createAsking({ commands, replicas, contact });
@@ -264,13 +265,21 @@ function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<Con
       const asked = ids === 'all' ? local.applications().map(({ id }) => id) : ids;
       const parts = [...byPlatform(core, asked)];
       const led = parts.filter(([platform]) => isConfigured(core, platformUnit(platform)));
-      await Promise.all([
+      const orders = [
         ...led.map(([platform, some]) => {
-          const args = [platform, ids === 'all' ? 'all' : some, by];
-          return order({ unit: platformUnit(platform), method: 'sync', args, by });
+          return {
+            unit: platformUnit(platform),
+            method: 'sync',
+            args: [platform, ids === 'all' ? 'all' : some, by],
+            by,
+          };
         }),
-        order({ unit: ofSource, method: 'retrySource', args: [source], by }),
-      ]);
+        { unit: ofSource, method: 'retrySource', args: [source], by },
+      ];
+      throwUnlessAll(
+        orders.map(({ unit }) => unit),
+        await Promise.allSettled(orders.map((one) => order(one))),
+      );
       // No replica leads the platforms of the others, so each reports by itself that it does not have them.
       const others = parts.filter((part) => !led.includes(part)).flatMap(([, some]) => some);
       if (others.length > 0) await local.sync(others, by);
@@ -280,6 +289,19 @@ function forwardedSyncs({ core, local }: ForwardedParts, order: Order): Pick<Con
       await order({ unit: ofSource, method: 'pokeSource', args: [source, because], by: '' });
     },
   };
+}
+
+/** @param units of the orders. @throws PortolanError `controller/sync-incomplete` when only some orders of a sync were recorded. */
+function throwUnlessAll(units: readonly LeaseUnit[], answers: readonly PromiseSettledResult<string>[]): void {
+  const failed = answers.filter((one) => one.status === 'rejected').map(({ reason }) => reason as unknown);
+  if (failed.length === 0) return;
+  const recorded = units.filter((_, at) => answers[at]?.status === 'fulfilled');
+  // A bug comes first, and then an error that leaves open whether its order was recorded.
+  const error =
+    failed.find((one) => !(one instanceof PortolanError)) ??
+    failed.find((one) => one instanceof PortolanError && one.code === 'ledger/unanswered') ??
+    failed[0];
+  throw recorded.length > 0 && error instanceof PortolanError ? partOfSync(recorded, error) : error;
 }
 
 /** Returns the methods that other replicas call here. */

@@ -151,6 +151,34 @@ test('a leader confirms a sync once it is recorded, so that the next one carries
   expect(own.map(({ result }) => result?.value)).toEqual([{}, {}, {}]);
 });
 
+test('a sync of which a part was recorded names this part, which is carried out', async () => {
+  const { group, one, two, at } = await scene();
+  group.database.commands.splice(0);
+  // The read of the source is recorded, and then the first part of the sync.
+  let orders = 0;
+  two.isLost = (operation) => operation === 'command' && (orders += 1) > 2;
+  expect(await post(at(two), '/api/v1/sync')).toMatchObject({
+    status: 503,
+    body: {
+      code: 'controller/sync-incomplete',
+      detail: expect.stringMatching(
+        /^Only a part of the sync is recorded and will be carried out: Platform\/east\. The rest failed: .* Nothing more was recorded\.$/,
+      ),
+      remedy: expect.stringMatching(/^Repeat the sync, which does no harm where it is recorded already\. /),
+    },
+  });
+  const { commands } = group.database;
+  expect(commands.map(({ method, unit }) => `${method} ${unit}`)).toEqual([
+    'pokeSource source:default',
+    'sync platform:east',
+  ]);
+  await group.until(() => commands.every(({ result }) => result !== undefined), 'it is carried out');
+  expect(one.eventsOf('command.refused')).toEqual([]);
+  two.isLost = (operation) => operation === 'command';
+  const ofNone = { code: 'ledger/io', message: expect.stringMatching(/ Nothing was recorded\.$/) };
+  await expect(two.controller.api.sync('all', 'ops')).rejects.toMatchObject(ofNone);
+});
+
 test('a leader that is cut off from the database confirms no sync and no hint, which it would forget', async () => {
   const { one, at } = await scene();
   one.isDatabaseAway = true;
