@@ -28,7 +28,7 @@ const ORDER_MS_MAX = 3_600_000;
 const UNLED_MS = ORDER_MS_MAX + 300_000;
 /** Interval at which such commands are read: they are rare, and no user waits for them any more. */
 const UNLED_EVERY_MS = 600_000;
-/** Reads of other replicas that this one answers at the same time. */
+/** Reads of other replicas that this one answers at the same time: those that are short, and the long ones of each unit. */
 const READS_MAX = 4;
 /** Finished commands that are remembered: a list that was read before the end of one may still have it. */
 const FINISHED_MAX = 1_000;
@@ -46,6 +46,8 @@ export interface CommandParts {
   carryOut(command: Command, signal: AbortSignal): Promise<Json | undefined>;
   /** Returns what the command is about: those about the same thing run one after another. undefined: it only reads. */
   orderOf(command: Command): string | undefined;
+  /** Returns whether a command may take minutes, because it reads the platform. */
+  isLong(command: Command): boolean;
   /** Returns whether a hand-over waits until a command ends, because it writes. Any other is left to the next leader. */
   isAwaited(command: Command): boolean;
   /** Returns whether a command only stops work: its user relies on it, however late its leader finds it. */
@@ -82,7 +84,9 @@ const LEAVING = new Error('another replica carries it out');
 export class Commands {
   readonly #parts: CommandParts;
   readonly #stop = new AbortController();
-  readonly #reads = new PQueue({ concurrency: READS_MAX });
+  readonly #shortReads = new PQueue({ concurrency: READS_MAX });
+  /** By unit: a platform that answers slowly holds up no other one. */
+  readonly #longReads = new Map<LeaseUnit, PQueue>();
   /** The last task about each thing. */
   readonly #orders = new Map<string, Promise<unknown>>();
   /** By unit: the commands that have begun and that a hand-over waits for, and what makes all of the unit leave. */
@@ -293,9 +297,17 @@ export class Commands {
       await task.finally(() => running.tasks.delete(task));
     };
     const thing = this.#parts.orderOf(command);
-    void (thing === undefined ? this.#reads.add(work) : this.#inOrder(thing, work)).finally(() =>
+    void (thing === undefined ? this.#readsOf(command).add(work) : this.#inOrder(thing, work)).finally(() =>
       this.#taken.delete(id),
     );
+  }
+
+  /** Returns the queue of a read: plans may take minutes, and no question whose user waits for seconds comes after them. */
+  #readsOf(command: Command): PQueue {
+    if (!this.#parts.isLong(command)) return this.#shortReads;
+    const queue = this.#longReads.get(command.unit) ?? new PQueue({ concurrency: READS_MAX });
+    this.#longReads.set(command.unit, queue);
+    return queue;
   }
 
   async #work(lead: Lead, command: Found, leaving: AbortSignal): Promise<void> {

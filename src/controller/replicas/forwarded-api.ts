@@ -14,6 +14,7 @@ import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
 import {
   carryOut,
   isAwaited,
+  isLong,
   onlyStops,
   type LeaderMethods,
   METHODS,
@@ -57,7 +58,8 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
     orderOf: thingOf,
     isAwaited,
-      onlyStops,
+    isLong,
+    onlyStops,
     refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),
   });
   const asking = createAsking({ commands, replicas, contact });

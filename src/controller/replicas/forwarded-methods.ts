@@ -131,6 +131,12 @@ export function isAwaited({ method }: Command): boolean {
   return forwarded !== undefined && !forwarded.isRead && forwarded.isRequest !== true;
 }
 
+/** Returns whether a command may take minutes: it reads or writes the platform. */
+export function isLong({ method }: Command): boolean {
+  const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
+  return forwarded?.patienceMs === LONG_MS;
+}
+
 /** Returns whether a command can only stop work, so that it does no harm when it is late. */
 export function onlyStops({ method }: Command): boolean {
   return method === 'suspend';

@@ -8,6 +8,7 @@ import { HandLeadership } from './hand-leadership.ts';
 import { SharedWorld } from './shared-world.ts';
 
 export const UNIT: LeaseUnit = 'platform:default';
+export const OTHER: LeaseUnit = 'platform:other';
 export const SOURCE: LeaseUnit = 'source:default';
 export const never = new AbortController().signal;
 
@@ -29,7 +30,7 @@ export class CommandsWorld extends SharedWorld {
     const commands = new Commands({
       shared,
       leadership,
-      units: () => [UNIT],
+      units: () => [UNIT, OTHER],
       sourceUnit: SOURCE,
       clock: this.clock,
       log: logInto(this.lines),
@@ -38,6 +39,7 @@ export class CommandsWorld extends SharedWorld {
         return carry(command, signal);
       },
       isAwaited: ({ method }) => method !== 'read',
+      isLong: ({ args }) => args === 'long',
       onlyStops: ({ method }) => method === 'suspend',
       orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
       refused: ({ method }, { code }, ageMs) => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
 import type { Json } from '../../../src/model/json.ts';
-import { add, CommandsWorld, never, refusal, SOURCE, UNIT } from './commands-world.ts';
+import { add, CommandsWorld, never, OTHER, refusal, SOURCE, UNIT } from './commands-world.ts';
 
 test('the leader carries a command out and answers, also with a refusal, and only the leader', async () => {
   const world = new CommandsWorld();
@@ -160,6 +160,30 @@ test('a hand-over waits for no read, nor for what has not begun; the next leader
   await leaving;
   expect(await leadership.take(UNIT)).toBe(true);
   for (const id of [...reads, behind]) expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'second' });
+});
+
+test('long reads of a platform hold up neither short reads nor those of other platforms', async () => {
+  const world = new CommandsWorld();
+  const slow = new Promise<Json>(() => {});
+  const { leadership } = world.replica('leader', async ({ unit, args }) =>
+    unit === UNIT && args === 'long' ? slow : `${unit} ${args as string}`,
+  );
+  const { commands } = world.replica('follower');
+  await leadership.take(UNIT);
+  await leadership.take(OTHER);
+  for (let count = 0; count < 5; count += 1) await add(commands, 'read', 'long');
+  const others = await Promise.all([
+    commands.add({ unit: OTHER, method: 'read', args: 'long', by: '' }),
+    commands.add({ unit: OTHER, method: 'read', args: 'short', by: '' }),
+    add(commands, 'read', 'short'),
+  ]);
+  expect(await Promise.all(others.map((id) => commands.resultOf(id, 10_000, never)))).toEqual([
+    { value: 'platform:other long' },
+    { value: 'platform:other short' },
+    { value: 'platform:default short' },
+  ]);
+  // Four of the five have begun, and the one of the other platform.
+  expect(world.done.filter((line) => line === 'leader read long')).toHaveLength(5);
 });
 
 test('a caller who leaves does not wait, and a bug at the leader is reported as one', async () => {
