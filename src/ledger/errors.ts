@@ -248,6 +248,20 @@ export function notEmpty(location: string, what: string): PortolanError {
   );
 }
 
+/** An older copy is in the place of a ledger, and no process has noted that in it yet: a copy of it would not hold installs. */
+export function olderCopy(location: string, serial: number, expected: number): PortolanError {
+  return new PortolanError({
+    code: 'ledger/older-copy',
+    disposition: 'ask-human',
+    message:
+      `The ledger ${location} was not copied: it is an older copy of itself, at transaction ${serial}, and ${location}.serial ` +
+      `says that it was at ${expected}. Nothing was changed.`,
+    remedy:
+      `Put the newer ledger back. To continue with the older one, run \`portolan ledger migrate --ledger ${location}\` and copy ` +
+      'it then: installs wait until you have confirmed each application, also in the copy.',
+  });
+}
+
 /** A copy that differs from its source; it was not kept. */
 export function badCopy(location: string, what: string): PortolanError {
   return new PortolanError({

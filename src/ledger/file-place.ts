@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 import type { DatabaseSync, SQLInputValue } from 'node:sqlite';
 import { CONTENT_TABLES, type ContentTable } from './contents.ts';
 import type { ContentStanding, Filling, LedgerPlace } from './copy.ts';
-import { missing, networkFilesystem, notEmpty, notRetired, retiredLedger } from './errors.ts';
+import { missing, networkFilesystem, notEmpty, notRetired, olderCopy, retiredLedger } from './errors.ts';
 import {
   createDirectoryFor,
   createEmpty,
@@ -16,7 +16,7 @@ import { coveredSince } from './inventory.ts';
 import type { LedgerLock } from './lock.ts';
 import { explainedFile, inDatabase, inTransaction, openDatabase } from './open-database.ts';
 import { type Retirement, retired, retirementText } from './retirement.ts';
-import { readSerialMark } from './serial-file.ts';
+import { isOlder, readSerialMark } from './serial-file.ts';
 import { initialise, lockOf } from './sqlite.ts';
 import { contentsOf, withSqliteContents } from './sqlite-contents.ts';
 import type { Random } from '../runtime/random.ts';
@@ -29,8 +29,11 @@ export function filePlace(path: string, random: Random): LedgerPlace {
       if (!fileExists(path)) throw missing(path);
       const lock = lockOf(realPath(path));
       try {
+        const mark = readSerialMark(realPath(path));
         const result = await withSqliteContents(path, (contents) => {
-          if (contents.standing.retired !== undefined) throw retiredLedger(path, contents.standing.retired);
+          const { standing } = contents;
+          if (standing.retired !== undefined) throw retiredLedger(path, standing.retired);
+          if (isOlder(standing, mark)) throw olderCopy(path, standing.serial, mark.serial);
           return work(contents);
         });
         retire(path, retirement);

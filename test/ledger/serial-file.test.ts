@@ -20,7 +20,7 @@ import { readSerialMark, serialPath } from '../../src/ledger/serial-file.ts';
 import { openSqliteLedger, type SqliteLedgerOptions } from '../../src/ledger/sqlite.ts';
 import { seededRandom, VirtualClock } from '../support/virtual-clock.ts';
 import { temporaryFolder } from '../cli/platform.ts';
-import { codeOf, intent as intentOf } from './fixtures.ts';
+import { codeOf, errorOf, intent as intentOf } from './fixtures.ts';
 
 const SCOPE = 'default/team-a/region-1/42';
 
@@ -87,6 +87,24 @@ test.for([1, 5])('an older copy in the place of a ledger, by %i commits, is trea
   expect(await awaitsConfirmation(ledger, SCOPE)).toBe(false);
   await ledger.close();
   expect(await awaits(path)).toBe(false);
+});
+
+test('an older copy is copied elsewhere only once it is noted as restored, and its copy waits too', async () => {
+  const path = join(temporaryFolder(), 'ledger.db');
+  const [elsewhere, clock] = [`${path}.elsewhere`, new VirtualClock()];
+  const copied = () => copyLedger(filePlace(path, seededRandom(2)), filePlace(elsewhere, seededRandom(3)), clock);
+  await written(path, 2);
+  copyFileSync(path, `${path}.old`);
+  await written(path, 1);
+  copyFileSync(`${path}.old`, path);
+  const error = await errorOf(copied());
+  expect([error.code, error.disposition]).toEqual(['ledger/older-copy', 'ask-human']);
+  expect(error.message).toContain(`at transaction 2, and ${path}.serial says that it was at 3.`);
+  expect(existsSync(elsewhere)).toBe(false);
+  // As `ledger migrate` does, which the error names.
+  await written(path, 0);
+  await copied();
+  expect(await awaits(elsewhere)).toBe(true);
 });
 
 test('what a scope was confirmed for before does not hold for an older copy', async () => {
