@@ -22,6 +22,7 @@ import {
   record,
   shop,
   snapshot,
+  stillClock,
   temporaryDirectory,
   transaction,
   viewOf,
@@ -189,6 +190,22 @@ test('an empty ledger in the database is filled', async () => {
   await (await database.open()).close();
   await copyLedger(file.place, database.place);
   expect(await stateOf(database)).toEqual(before);
+});
+
+test('a process that slept through a copy over its empty ledger cannot write, and the epoch does not go back', async () => {
+  using directory = temporaryDirectory();
+  const [file, database] = [inFile(directory.path), await inDatabase()];
+  await fill(file);
+  for (let opened = 0; opened < 4; opened += 1) await (await database.open()).close();
+  const access = trusting(await sharedUrl(database.schema));
+  const asleep = await openPostgresLedger(access, { ...real, clock: stillClock, leaseMs: 500 });
+  await copyLedger(file.place, database.place);
+  const install = intent({ operation: 'install', idempotence: 'duplicate-accepting', epoch: asleep.epoch });
+  expect(await codeOf(asleep.commit(transaction([{ op: 'open-intent', intent: install }])))).toBe('ledger/fenced');
+  await asleep.close();
+  const next = await database.open();
+  expect([asleep.epoch, next.epoch]).toEqual([5, 6]);
+  await next.close();
 });
 
 test('nothing is copied while a process holds either side', async () => {

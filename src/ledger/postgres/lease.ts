@@ -84,6 +84,11 @@ export async function blockLease(transaction: Transaction<PostgresTables>, locat
   if (found.left_ms > 0) throw locked(location, holderIn(found));
 }
 
+/** Ends leases that have expired, in a transaction that blocks them: a process that wakes up would renew its own. */
+export async function endLeases(transaction: Transaction<PostgresTables>): Promise<void> {
+  await transaction.updateTable('lease').set({ holder: '' }).execute();
+}
+
 /** Returns the lease that expires last: while any process has one, no other may have the whole ledger. */
 async function readLease(db: Kysely<PostgresTables>): Promise<LeaseTable & { readonly left_ms: number }> {
   return db

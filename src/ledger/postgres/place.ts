@@ -8,7 +8,7 @@ import { type Retirement, retired, retirementText } from '../retirement.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { contentsIn } from './contents.ts';
 import { CommitUnanswered } from './faults.ts';
-import { blockLease, whenExpired } from './lease.ts';
+import { blockLease, endLeases, whenExpired } from './lease.ts';
 import { withDatabase } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
 import { createTablesIn, locking, type PostgresTables, readPostgresStanding } from './tables.ts';
@@ -48,9 +48,11 @@ export function postgresPlace(access: PostgresAccess, clock: Clock): LedgerPlace
       withDatabase(access, async (db) => {
         await whenFree(db, access, clock);
         return surely(db, access, clock, standing, async (transaction) => {
-          await makeEmpty(transaction, access);
+          const former = await makeEmpty(transaction, access);
           await setStanding(transaction, standing);
-          return fill(fillingOf(transaction, access));
+          const result = await fill(fillingOf(transaction, access));
+          if (former > standing.epoch) await setStanding(transaction, { ...standing, epoch: former });
+          return result;
         });
       }),
   };
@@ -61,7 +63,7 @@ async function retire(transaction: Transaction<PostgresTables>, retirement: Reti
     .insertInto('meta')
     .values({ k: retired, v: retirementText(retirement) })
     .execute();
-  await transaction.updateTable('lease').set({ holder: '' }).execute();
+  await endLeases(transaction);
 }
 
 /** Waits until no process has the ledger, where there is one. */
@@ -114,11 +116,18 @@ async function wasCommitted(
   throw unanswered;
 }
 
-/** Makes sure that there are tables without content. @throws PortolanError `ledger/not-empty`. */
-async function makeEmpty(transaction: Transaction<PostgresTables>, { address }: PostgresAccess): Promise<void> {
+/**
+ * Makes sure that there are tables without content, and that no process continues with them.
+ * @returns the epoch of the ledger that was there, which the new one must not go below.
+ * @throws PortolanError `ledger/not-empty`.
+ */
+async function makeEmpty(transaction: Transaction<PostgresTables>, { address }: PostgresAccess): Promise<number> {
   const { location, schema } = address;
   const standing = await readPostgresStanding(transaction, schema);
-  if (standing === undefined) return createTablesIn(transaction, schema, '', migrations);
+  if (standing === undefined) {
+    await createTablesIn(transaction, schema, '', migrations);
+    return 0;
+  }
   const known = newestSchema(migrations);
   if (standing.schema > known) throw newer(location, standing.schema, known);
   if (standing.schema < known) throw older(location, standing.schema, known);
@@ -127,6 +136,8 @@ async function makeEmpty(transaction: Transaction<PostgresTables>, { address }: 
     const row = await transaction.selectFrom(table).selectAll().limit(1).executeTakeFirst();
     if (row !== undefined) throw notEmpty(location, 'the schema contains a ledger with records');
   }
+  await endLeases(transaction);
+  return standing.epoch;
 }
 
 export async function setStanding(
