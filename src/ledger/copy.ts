@@ -7,7 +7,7 @@ import {
   TableDigester,
 } from './contents.ts';
 import { contentsFindings } from './contents-findings.ts';
-import { badCopy, newer, older } from './errors.ts';
+import { badCopy, newer, notEmpty, older } from './errors.ts';
 import { newestSchemaAt, type Standing } from './migrations.ts';
 import type { Retirement } from './retirement.ts';
 import type { Clock } from '../runtime/clock.ts';
@@ -61,6 +61,8 @@ const BATCH = 250;
  * `ledger/bad-copy`, `ledger/not-retired`, and those of the databases.
  */
 export async function copyLedger(from: LedgerPlace, to: LedgerPlace, clock: Pick<Clock, 'now'>): Promise<CopyReport> {
+  // A database would wait for the locks that this process itself holds.
+  if (from.location === to.location) throw notEmpty(to.location, 'it is the ledger that is copied');
   return from.retiring({ copy: to.location, atMs: clock.now() }, (contents) => copyContents(contents, to));
 }
 

@@ -183,6 +183,22 @@ test('a connection that is cut in the middle of a copy leaves the whole ledger o
   await proxy.close();
 });
 
+test('a ledger is not copied onto itself, by whatever name', async () => {
+  using directory = temporaryDirectory();
+  const [file, database] = [inFile(directory.path), await inDatabase()];
+  for (const side of [file, database]) await fill(side);
+  const other = trusting((await sharedUrl(database.schema)).replace('127.0.0.1', 'localhost'));
+  for (const [from, to] of [
+    [file.place, file.place],
+    [database.place, database.place],
+    [database.place, postgresPlace(other, real.clock)],
+  ] as const) {
+    const error = await errorOf(copyLedger(from, to));
+    expect([error.code, error.disposition]).toEqual(['ledger/not-empty', 'invalid']);
+  }
+  for (const side of [file, database]) await (await side.open()).close();
+});
+
 test('an empty ledger in the database is filled', async () => {
   using directory = temporaryDirectory();
   const [file, database] = [inFile(directory.path), await inDatabase()];

@@ -66,10 +66,16 @@ async function retire(transaction: Transaction<PostgresTables>, retirement: Reti
   await endLeases(transaction);
 }
 
-/** Waits until no process has the ledger, where there is one. */
+/**
+ * Waits until no process has the ledger, where there is one. It may be the one that is copied, by another URL: then no lock would ever
+ * be free, so its records are looked for before.
+ * @throws PortolanError `ledger/not-empty`.
+ */
 async function whenFree(db: Kysely<PostgresTables>, { address }: PostgresAccess, clock: Clock): Promise<void> {
   const { location, schema } = address;
-  if ((await readPostgresStanding(db, schema)) !== undefined) await whenExpired({ db, location, clock });
+  if ((await readPostgresStanding(db, schema)) === undefined) return;
+  await mustHaveNoRecords(db, location);
+  await whenExpired({ db, location, clock });
 }
 
 /** Runs work in one transaction. If its commit is not answered, the content says whether it took place. */
@@ -132,12 +138,16 @@ async function makeEmpty(transaction: Transaction<PostgresTables>, { address }: 
   if (standing.schema > known) throw newer(location, standing.schema, known);
   if (standing.schema < known) throw older(location, standing.schema, known);
   await blockLease(transaction, location);
-  for (const table of contentTables) {
-    const row = await transaction.selectFrom(table).selectAll().limit(1).executeTakeFirst();
-    if (row !== undefined) throw notEmpty(location, 'the schema contains a ledger with records');
-  }
+  await mustHaveNoRecords(transaction, location);
   await endLeases(transaction);
   return standing.epoch;
+}
+
+async function mustHaveNoRecords(db: Kysely<PostgresTables>, location: string): Promise<void> {
+  for (const table of contentTables) {
+    const row = await db.selectFrom(table).selectAll().limit(1).executeTakeFirst();
+    if (row !== undefined) throw notEmpty(location, 'the schema contains a ledger with records');
+  }
 }
 
 export async function setStanding(
