@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { backUpLedger, restoreLedger } from '../../src/ledger/backup.ts';
 import { awaitsConfirmation } from '../../src/ledger/confirmation.ts';
 import { copyContents, copyLedger, type LedgerPlace } from '../../src/ledger/copy.ts';
@@ -13,7 +13,9 @@ import { restorePostgresLedger } from '../../src/ledger/postgres/restore.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { CuttingProxy } from '../support/cutting-proxy.ts';
+import { postgresUrl } from '../support/postgres.ts';
+import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { codeOf, errorOf, object, real, record, shop, temporaryDirectory, transaction } from './fixtures.ts';
 
 /** A ledger that was copied does not know what is done with the copy: two processes could install the same twice. */
@@ -137,6 +139,35 @@ test('a ledger that cannot be retired is said to be so, with the copy', async ()
   const error = await errorOf(copyLedger(file.place, jamming, real.clock));
   expect([error.code, error.message]).toEqual(['ledger/not-retired', expect.stringMatching(/no room.*wrote both/)]);
   expect(error.remedy).toContain(`use only ${path}`);
+});
+
+test.for([
+  ['was carried out', 'answers', false, undefined, 'ledger/retired'],
+  ['was not carried out', 'requests', false, 'ledger/not-retired', undefined],
+  ['cannot be looked up', 'answers', true, 'ledger/unanswered', 'ledger/retired'],
+] as const)('a retirement whose commit is not answered, and %s', async ([, direction, isGone, code, opened]) => {
+  using directory = temporaryDirectory();
+  const schema = freshSchema();
+  const [file, database] = [inFile(join(directory.path, 'ledger.db')), await inDatabase(schema)];
+  await fill(database);
+  const proxy = await CuttingProxy.before(await sharedPort());
+  onTestFinished(() => proxy.close());
+  const clock: Clock = { ...real.clock, sleep: async () => {} };
+  const place: LedgerPlace = {
+    ...file.place,
+    filling: async (standing, fillIt) => {
+      const result = await file.place.filling(standing, fillIt);
+      proxy.cutAfter(direction, 1, isGone ? () => proxy.refuse() : undefined);
+      return result;
+    },
+  };
+  const from = postgresPlace(trusting(postgresUrl(proxy.port, schema)), clock);
+  expect(await codeOf(copyLedger(from, place, clock))).toBe(code);
+  expect(proxy.cuts).toBeGreaterThan(0);
+  expect(await codeOf(database.open().then((ledger) => ledger.close()))).toBe(opened);
+  const copy = await file.open(true);
+  expect(await copy.objects({ scope: shop })).toHaveLength(1);
+  await copy.close();
 });
 
 /** As that of a process that is suspended: it never renews its lease. */

@@ -1,10 +1,11 @@
 import type { Kysely, Transaction } from 'kysely';
-import { CONTENT_TABLES, type ContentTable, contentTables } from '../contents.ts';
+import { CONTENT_TABLES, type ContentTable, contentTables, type LedgerContents } from '../contents.ts';
 import type { ContentStanding, Filling, LedgerPlace } from '../copy.ts';
 import { missing, newer, notEmpty, notRetired, older, retiredLedger } from '../errors.ts';
 import { coveredSince } from '../inventory.ts';
 import { migrations, newestSchema } from '../migrations.ts';
 import { type Retirement, retired, retirementText } from '../retirement.ts';
+import { PortolanError } from '../../model/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { contentsIn } from './contents.ts';
 import { CommitUnanswered } from './faults.ts';
@@ -18,44 +19,58 @@ const ASKING_MS = [100, 300, 1_000, 3_000, 5_000] as const;
 
 /** A database as the source or target of a copy. */
 export function postgresPlace(access: PostgresAccess, clock: Clock): LedgerPlace {
-  const { location, schema } = access.address;
+  const { location } = access.address;
   return {
     location,
-    retiring: (retirement, work) =>
-      withDatabase(access, async (db) => {
-        if ((await readPostgresStanding(db, schema)) === undefined) throw missing(location);
-        await whenExpired({ db, location, clock });
-        let isCopied = false;
-        try {
-          return await db
-            .transaction()
-            .setIsolationLevel('repeatable read')
-            .execute(async (transaction) => {
-              await blockLease(transaction, location);
-              const contents = await contentsIn(transaction, access);
-              if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
-              // First, so that a role without the privilege copies nothing.
-              await retire(transaction, retirement);
-              const result = await work(contents);
-              isCopied = true;
-              return result;
-            });
-        } catch (error) {
-          throw isCopied ? notRetired(location, retirement.copy, error) : error;
-        }
-      }),
+    retiring: (retirement, work) => withDatabase(access, (db) => retiring(db, access, clock, retirement, work)),
     filling: (standing, fill) =>
       withDatabase(access, async (db) => {
         await whenFree(db, access, clock);
-        return surely(db, access, clock, standing, async (transaction) => {
-          const former = await makeEmpty(transaction, access);
-          await setStanding(transaction, standing);
-          const result = await fill(fillingOf(transaction, access));
-          if (former > standing.epoch) await setStanding(transaction, { ...standing, epoch: former });
-          return result;
+        return surely(db, access, clock, {
+          expected: () => standing,
+          async work(transaction) {
+            const former = await makeEmpty(transaction, access);
+            await setStanding(transaction, standing);
+            const result = await fill(fillingOf(transaction, access));
+            if (former > standing.epoch) await setStanding(transaction, { ...standing, epoch: former });
+            return result;
+          },
         });
       }),
   };
+}
+
+async function retiring<Result>(
+  db: Kysely<PostgresTables>,
+  access: PostgresAccess,
+  clock: Clock,
+  retirement: Retirement,
+  work: (contents: LedgerContents) => Promise<Result>,
+): Promise<Result> {
+  const { location, schema } = access.address;
+  if ((await readPostgresStanding(db, schema)) === undefined) throw missing(location);
+  await whenExpired({ db, location, clock });
+  let copied: { readonly value: Result } | undefined;
+  try {
+    await db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (transaction) => {
+        await blockLease(transaction, location);
+        const contents = await contentsIn(transaction, access);
+        if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
+        // First, so that a role without the privilege copies nothing.
+        await retire(transaction, retirement);
+        copied = { value: await work(contents) };
+      });
+  } catch (error) {
+    if (copied === undefined) throw error;
+    if (!(error instanceof CommitUnanswered)) throw notRetired(location, retirement.copy, error);
+    const isRetired = await whenAnswering(db, schema, clock, wasRetired);
+    if (isRetired === undefined) throw perhapsRetired(location, retirement.copy, error);
+    if (!isRetired) throw notRetired(location, retirement.copy, error.cause);
+  }
+  return (copied as { readonly value: Result }).value;
 }
 
 async function retire(transaction: Transaction<PostgresTables>, retirement: Retirement): Promise<void> {
@@ -78,13 +93,40 @@ async function whenFree(db: Kysely<PostgresTables>, { address }: PostgresAccess,
   await whenExpired({ db, location, clock });
 }
 
+/** The lock of the row waits until the server has ended the transaction that retires the ledger. */
+async function wasRetired(transaction: Transaction<PostgresTables>): Promise<boolean> {
+  await transaction.selectFrom('meta').select('v').where('k', '=', 'epoch').forUpdate().execute();
+  const row = await transaction.selectFrom('meta').select('v').where('k', '=', retired).executeTakeFirst();
+  return row !== undefined;
+}
+
+/** The copy is complete, and the database did not answer whether the ledger is retired. */
+function perhapsRetired(location: string, copy: string, cause: unknown): PortolanError {
+  return new PortolanError({
+    code: 'ledger/unanswered',
+    disposition: 'ask-human',
+    message:
+      `The ledger ${location} was copied to ${copy}, and every row is the same; but the database did not answer when the ledger ` +
+      'was marked as retired, and could not be reached since. If processes wrote both, each could install what the other has installed.',
+    remedy:
+      `Run \`portolan ledger list --ledger URL\` with the URL of the ledger once the database answers. If it warns that the ledger was ` +
+      `copied, use ${copy}. Otherwise remove ${copy}, and copy again.`,
+    cause,
+  });
+}
+
+interface Certain<Result> {
+  work(transaction: Transaction<PostgresTables>): Promise<Result>;
+  /** Returns the standing of the ledger once the work is done. */
+  expected(): Pick<ContentStanding, 'lineage' | 'serial'>;
+}
+
 /** Runs work in one transaction. If its commit is not answered, the content says whether it took place. */
 export async function surely<Result>(
   db: Kysely<PostgresTables>,
   { address: { schema } }: PostgresAccess,
   clock: Clock,
-  expected: Pick<ContentStanding, 'lineage' | 'serial'>,
-  work: (transaction: Transaction<PostgresTables>) => Promise<Result>,
+  { work, expected }: Certain<Result>,
 ): Promise<Result> {
   let result: { readonly value: Result } | undefined;
   try {
@@ -93,33 +135,40 @@ export async function surely<Result>(
     });
   } catch (error) {
     if (!(error instanceof CommitUnanswered) || result === undefined) throw error;
-    if (!(await wasCommitted(db, schema, clock, expected, error))) throw error.cause;
+    const { lineage, serial } = expected();
+    const isDone = await whenAnswering(db, schema, clock, async (transaction) => {
+      const standing = await readPostgresStanding(transaction, schema);
+      return standing?.lineage === lineage && standing.serial >= serial;
+    });
+    if (isDone === undefined) throw error;
+    if (!isDone) throw error.cause;
   }
   return (result as { readonly value: Result }).value;
 }
 
-async function wasCommitted(
+/**
+ * Asks the database once it answers again. The lock of `locking` waits until the server has ended a transaction that holds it.
+ * @returns undefined if it did not answer for about 10 s.
+ */
+async function whenAnswering<Answer>(
   db: Kysely<PostgresTables>,
   schema: string,
   clock: Clock,
-  expected: Pick<ContentStanding, 'lineage' | 'serial'>,
-  unanswered: CommitUnanswered,
-): Promise<boolean> {
+  ask: (transaction: Transaction<PostgresTables>) => Promise<Answer>,
+): Promise<Answer | undefined> {
   for (const waitMs of ASKING_MS) {
     await clock.sleep(waitMs);
     try {
-      let found: boolean | undefined;
-      // The lock waits until the server has ended the transaction.
+      let found: { readonly answer: Answer } | undefined;
       await locking(db, schema, async (transaction) => {
-        const standing = await readPostgresStanding(transaction, schema);
-        found = standing?.lineage === expected.lineage && standing.serial >= expected.serial;
+        found = { answer: await ask(transaction) };
       });
-      if (found !== undefined) return found;
+      if (found !== undefined) return found.answer;
     } catch {
       // The database may be back at the next attempt.
     }
   }
-  throw unanswered;
+  return undefined;
 }
 
 /**

@@ -35,9 +35,10 @@ export async function restorePostgresLedger(
       const former = await readPostgresStanding(db, schema);
       if (former !== undefined) await whenExpired({ db, location, clock });
       const raised = raisedAbove(contents, former);
-      return surely(db, access, clock, raised, (transaction) =>
-        replaceIn(transaction, { access, contents, raised, kept, random: options.random }),
-      );
+      return surely(db, access, clock, {
+        expected: () => raised,
+        work: (transaction) => replaceIn(transaction, { access, contents, raised, kept, random: options.random }),
+      });
     }),
   );
   const ledger = await openPostgresLedger(access, options);
