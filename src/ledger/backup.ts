@@ -1,4 +1,5 @@
-import { markRestored } from './confirmation.ts';
+import type { OpenCommand } from './commands.ts';
+import { recordRestored } from './confirmation.ts';
 import { corrupt, missing, newer } from './errors.ts';
 import { createDirectoryFor, fileExists, keepUnder, moveInto, realPath, remove } from './files.ts';
 import { fileSteps, mustBeLedger, newestSchema, readStanding, type Standing } from './migrations.ts';
@@ -38,6 +39,8 @@ export interface RestoreReport extends BackupReport {
   readonly epoch: number;
   /** Path of the ledger that was replaced; absent if there was none. */
   readonly replaced?: string;
+  /** Commands that users gave to the ledger that was replaced; absent for a file. Nothing carries them out. */
+  readonly refused?: readonly OpenCommand[];
 }
 
 /**
@@ -93,13 +96,7 @@ async function prepareRestored(
   const from = explaining(restoring, () => raiseAbove(restoring, copyLedger(backup, restoring), current));
   const ledger = await openSqliteLedger(restoring, options);
   try {
-    const detail = { backup, epoch: ledger.epoch };
-    for (const scope of await ledger.scopes()) {
-      const record = { op: 'record', event: 'ledger.restored', detail } as const;
-      await ledger.commit({ scope, actor: options.actor, atMs: options.clock.now(), operations: [record] });
-    }
-    const operations = [markRestored(ledger.epoch)];
-    await ledger.commit({ scope: '-', actor: options.actor, atMs: options.clock.now(), operations });
+    await recordRestored(ledger, backup, options);
     const { lineage, schema, serial, epoch } = explaining(restoring, () => standingOf(restoring));
     return { path: restoring, lineage, schema, serial, epoch };
   } finally {

@@ -1,5 +1,6 @@
 import type { Ledger, LedgerOperation } from './ledger.ts';
 import type { ScopeKey } from '../model/ids.ts';
+import type { Clock } from '../runtime/clock.ts';
 
 /**
  * After a restore the platform may hold installs that the ledger forgot. So a restored ledger remembers the epoch it was
@@ -8,9 +9,19 @@ import type { ScopeKey } from '../model/ids.ts';
 export const restoredFact = 'ledger/restored';
 const confirmedFact = (scope: ScopeKey) => `ledger/confirmed/${scope}`;
 
-/** To be committed by the restore itself. */
-export function markRestored(epoch: number): LedgerOperation {
-  return { op: 'set-fact', key: restoredFact, value: String(epoch) };
+/** Records in a ledger that was just restored, in every scope, that it was. @param backup path of the file. */
+export async function recordRestored(
+  ledger: Ledger,
+  backup: string,
+  { actor, clock }: { readonly actor: string; readonly clock: Pick<Clock, 'now'> },
+): Promise<void> {
+  const detail = { backup, epoch: ledger.epoch };
+  for (const scope of await ledger.scopes()) {
+    const record = { op: 'record', event: 'ledger.restored', detail } as const;
+    await ledger.commit({ scope, actor, atMs: clock.now(), operations: [record] });
+  }
+  const mark = { op: 'set-fact', key: restoredFact, value: String(ledger.epoch) } as const;
+  await ledger.commit({ scope: '-', actor, atMs: clock.now(), operations: [mark] });
 }
 
 /** To be committed, with a `record` of who said so, when a person confirms that a scope's installs are as the ledger has them. */

@@ -18,7 +18,8 @@ export interface LedgerPlace {
   /**
    * Reads the ledger while no process can write to it. Once `work` has made a copy, no process ever can, and leases that have expired
    * end, because a process that wakes up would renew its own.
-   * @throws PortolanError `ledger/locked`, `ledger/missing`, `ledger/retired`, `ledger/older-copy`, `ledger/not-retired`.
+   * @throws PortolanError `ledger/locked`, `ledger/missing`, `ledger/retired`, `ledger/older-copy`,
+   * `ledger/open-commands`, `ledger/not-retired`.
    */
   retiring<Result>(retirement: Retirement, work: (contents: LedgerContents) => Promise<Result>): Promise<Result>;
   /**
@@ -57,8 +58,8 @@ const BATCH = 250;
  * Copies a ledger to a place without one, verifies both (the history and the objects of the source, and that every row of the copy is
  * the same), and retires the source. Until the last step but one, nothing is at the target. A process that dies between these two leaves
  * both as they are, and has not said that it was done.
- * @throws PortolanError `ledger/locked` while a process holds either, `ledger/retired`, `ledger/older-copy`, `ledger/not-empty`,
- * `ledger/bad-copy`, `ledger/not-retired`, and those of the databases.
+ * @throws PortolanError `ledger/locked` while a process holds either, `ledger/retired`, `ledger/older-copy`, `ledger/open-commands`,
+ * `ledger/not-empty`, `ledger/bad-copy`, `ledger/not-retired`, and those of the databases.
  */
 export async function copyLedger(from: LedgerPlace, to: LedgerPlace, clock: Pick<Clock, 'now'>): Promise<CopyReport> {
   // A database would wait for the locks that this process itself holds.
@@ -87,8 +88,8 @@ export async function copyContents(
   });
 }
 
-/** The tables of both sides are those of this version. */
-function mustBeNewest(location: string, { schema }: Standing): void {
+/** Refuses a ledger whose tables are not those of this version. @throws PortolanError `ledger/newer`, `ledger/older`. */
+export function mustBeNewest(location: string, { schema }: Standing): void {
   const known = newestSchemaAt(location);
   if (schema > known) throw newer(location, schema, known);
   if (schema < known) throw older(location, schema, known);

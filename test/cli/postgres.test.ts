@@ -3,11 +3,13 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Ledger } from '../../src/ledger/ledger.ts';
 import { LEASE_MS } from '../../src/ledger/postgres/lease.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { SqlLedger } from '../../src/ledger/sql-ledger.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { selfSigned } from '../platform/self-signed.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
-import { freshSchema, sharedUrl } from '../support/postgres-shared.ts';
+import { real } from '../ledger/fixtures.ts';
+import { freshSchema, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { type Run, runHere } from './running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
 
@@ -137,8 +139,13 @@ test('a backup of PostgreSQL is restored there or into a file, and installs wait
   await scene.run('apply', ['--ledger', url], { clock: renewing(scene) });
   expect((await portolan(['ledger', 'list'])).out).toContain('more.example.com');
 
+  const ledger = await openSharedLedger(trusting(url), { ...real, replica: 'a' });
+  const args = { args: ['demo/shop', 'ann', 'an incident'] };
+  await ledger.commands.add({ unit: 'platform:default', method: 'suspend', args, by: 'ann' });
+  await ledger.close();
   const restored = await portolan(['ledger', 'restore', backup, '--yes']);
   expect(restored.code, restored.err).toBe(0);
+  expect(restored.out).toMatch(/^refused, because it had no result: suspend of demo\/shop by ann at 20\S+Z$/m);
   const kept = /kept as (\S+\.db)/.exec(restored.out)?.[1] ?? '';
   expect((await onLedger(scene, kept)(['ledger', 'list'])).out).toContain('more.example.com');
   const after = (await portolan(['ledger', 'export'])).out;

@@ -44,7 +44,7 @@ async function inDatabase(schema = freshSchema()): Promise<Side> {
     open: (readOnly = false) => openPostgresLedger(access, { ...real, readOnly }),
     backUp: (file) =>
       withPostgresContents(access, (contents) => copyContents(contents, backupPlace(file, real.random), 'damaged')),
-    restore: (backup) => restorePostgresLedger(access, backup, `${backup}.kept`, real),
+    restore: (backup) => restorePostgresLedger({ access, backup, kept: `${backup}.kept`, options: real }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { subjectOf } from '../../ledger/commands.ts';
 import type { Command, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { ResourceId } from '../../model/ids.ts';
@@ -20,7 +21,6 @@ import {
   METHODS,
   type MethodName,
   scopeSeen,
-  subjectOf,
   thingOf,
   unitOf,
 } from './forwarded-methods.ts';

@@ -1,3 +1,4 @@
+import { subjectOf } from '../../ledger/commands.ts';
 import type { Command, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey } from '../../model/ids.ts';
@@ -111,11 +112,6 @@ export function scopeSeen(
   subject: unknown,
 ): ScopeKey | null | undefined {
   return METHODS[method].of === 'application' ? local.application(subject as ResourceId)?.scope : undefined;
-}
-
-/** Returns the first argument of a command, or its unit where another version recorded it in a form that this one does not know. */
-export function subjectOf({ args, unit }: Pick<Command, 'args' | 'unit'>): string {
-  return (args as Partial<ReturnType<typeof orderedArgs>> | null)?.args?.[0] ?? unit;
 }
 
 /** Returns the thing that a command is about, for the order of commands; undefined for reads. */

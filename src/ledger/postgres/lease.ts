@@ -57,16 +57,26 @@ export async function tryLease(parts: LeaseParts): Promise<Lease | undefined> {
   return taken && new Lease(parts, taken, before);
 }
 
-/** Waits until a lease expires. @throws PortolanError `ledger/locked` once its holder has renewed it. */
+/** The last sign of life of a process. */
+export interface Sign extends Pick<LeaseTable, 'actor' | 'since_ms' | 'expires_ms'> {
+  /** Time until it expires. */
+  readonly left_ms: number;
+}
+
+/**
+ * Waits until the last sign of all processes expires: by default, until the last lease does.
+ * @throws PortolanError `ledger/locked` once a process has given another sign.
+ */
 export async function whenExpired({
   db,
   location,
   clock,
-}: Pick<LeaseParts, 'db' | 'location' | 'clock'>): Promise<void> {
+  read = () => readLease(db),
+}: Pick<LeaseParts, 'db' | 'location' | 'clock'> & { readonly read?: () => Promise<Sign | undefined> }): Promise<void> {
   let seenMs: number | undefined;
   for (;;) {
-    const found = await readLease(db);
-    if (found.left_ms <= 0) return;
+    const found = await read();
+    if (found === undefined || found.left_ms <= 0) return;
     if (seenMs !== undefined && found.expires_ms !== seenMs) throw locked(location, holderIn(found));
     seenMs = found.expires_ms;
     await clock.sleep(Math.min(found.left_ms + 1, POLL_MS_MAX));
@@ -90,7 +100,7 @@ export async function endLeases(transaction: Transaction<PostgresTables>): Promi
 }
 
 /** Returns the lease that expires last: while any process has one, no other may have the whole ledger. */
-async function readLease(db: Kysely<PostgresTables>): Promise<LeaseTable & { readonly left_ms: number }> {
+async function readLease(db: Kysely<PostgresTables>): Promise<Sign> {
   return db
     .selectFrom('lease')
     .selectAll()
@@ -100,7 +110,8 @@ async function readLease(db: Kysely<PostgresTables>): Promise<LeaseTable & { rea
     .executeTakeFirstOrThrow();
 }
 
-function holderIn({ actor, since_ms: sinceMs }: LeaseTable): Holder {
+/** Names the process that gave a sign, for errors. */
+export function holderIn({ actor, since_ms: sinceMs }: Sign): Holder {
   return { actor, sinceMs };
 }
 

@@ -1,17 +1,20 @@
 import type { Kysely, Transaction } from 'kysely';
 import { CONTENT_TABLES, type ContentTable, contentTables, type LedgerContents } from '../contents.ts';
-import type { ContentStanding, Filling, LedgerPlace } from '../copy.ts';
-import { missing, newer, notEmpty, notRetired, older, retiredLedger } from '../errors.ts';
+import { commandsOpen } from '../commands.ts';
+import { type ContentStanding, type Filling, type LedgerPlace, mustBeNewest } from '../copy.ts';
+import { missing, notEmpty, notRetired, retiredLedger } from '../errors.ts';
 import { coveredSince } from '../inventory.ts';
-import { migrations, newestSchema } from '../migrations.ts';
+import { migrations } from '../migrations.ts';
 import { type Retirement, retired, retirementText } from '../retirement.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { contentsIn } from './contents.ts';
 import { CommitUnanswered } from './faults.ts';
-import { blockLease, endLeases, whenExpired } from './lease.ts';
+import { endLeases } from './lease.ts';
 import { withDatabase } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
+import { blockLedger, whenUnused } from './presence.ts';
+import { openCommands } from './shared-commands.ts';
 import { createTablesIn, locking, type PostgresTables, readPostgresStanding } from './tables.ts';
 
 /** Waits before an unanswered commit is looked up. */
@@ -48,17 +51,21 @@ async function retiring<Result>(
   work: (contents: LedgerContents) => Promise<Result>,
 ): Promise<Result> {
   const { location, schema } = access.address;
-  if ((await readPostgresStanding(db, schema)) === undefined) throw missing(location);
-  await whenExpired({ db, location, clock });
+  const standing = await readPostgresStanding(db, schema);
+  if (standing === undefined) throw missing(location);
+  mustBeNewest(location, standing);
+  await whenUnused(db, access, clock);
   let copied: { readonly value: Result } | undefined;
   try {
     await db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (transaction) => {
-        await blockLease(transaction, location);
+        await blockLedger(transaction, access);
         const contents = await contentsIn(transaction, access);
         if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
+        const open = await openCommands(transaction, schema);
+        if (open.length > 0) throw commandsOpen(location, open);
         // First, so that a role without the privilege copies nothing.
         await retire(transaction, retirement);
         copied = { value: await work(contents) };
@@ -86,11 +93,13 @@ async function retire(transaction: Transaction<PostgresTables>, retirement: Reti
  * be free, so its records are looked for before.
  * @throws PortolanError `ledger/not-empty`.
  */
-async function whenFree(db: Kysely<PostgresTables>, { address }: PostgresAccess, clock: Clock): Promise<void> {
-  const { location, schema } = address;
-  if ((await readPostgresStanding(db, schema)) === undefined) return;
+async function whenFree(db: Kysely<PostgresTables>, access: PostgresAccess, clock: Clock): Promise<void> {
+  const { location, schema } = access.address;
+  const standing = await readPostgresStanding(db, schema);
+  if (standing === undefined) return;
+  mustBeNewest(location, standing);
   await mustHaveNoRecords(db, location);
-  await whenExpired({ db, location, clock });
+  await whenUnused(db, access, clock);
 }
 
 /** The lock of the row waits until the server has ended the transaction that retires the ledger. */
@@ -118,7 +127,7 @@ function perhapsRetired(location: string, copy: string, cause: unknown): Portola
 interface Certain<Result> {
   work(transaction: Transaction<PostgresTables>): Promise<Result>;
   /** Returns the standing of the ledger once the work is done. */
-  expected(): Pick<ContentStanding, 'lineage' | 'serial'>;
+  expected(result: Result): Pick<ContentStanding, 'lineage' | 'serial'>;
 }
 
 /** Runs work in one transaction. If its commit is not answered, the content says whether it took place. */
@@ -135,7 +144,7 @@ export async function surely<Result>(
     });
   } catch (error) {
     if (!(error instanceof CommitUnanswered) || result === undefined) throw error;
-    const { lineage, serial } = expected();
+    const { lineage, serial } = expected(result.value);
     const isDone = await whenAnswering(db, schema, clock, async (transaction) => {
       const standing = await readPostgresStanding(transaction, schema);
       return standing?.lineage === lineage && standing.serial >= serial;
@@ -176,17 +185,15 @@ async function whenAnswering<Answer>(
  * @returns the epoch of the ledger that was there, which the new one must not go below.
  * @throws PortolanError `ledger/not-empty`.
  */
-async function makeEmpty(transaction: Transaction<PostgresTables>, { address }: PostgresAccess): Promise<number> {
-  const { location, schema } = address;
+async function makeEmpty(transaction: Transaction<PostgresTables>, access: PostgresAccess): Promise<number> {
+  const { location, schema } = access.address;
   const standing = await readPostgresStanding(transaction, schema);
   if (standing === undefined) {
     await createTablesIn(transaction, schema, '', migrations);
     return 0;
   }
-  const known = newestSchema(migrations);
-  if (standing.schema > known) throw newer(location, standing.schema, known);
-  if (standing.schema < known) throw older(location, standing.schema, known);
-  await blockLease(transaction, location);
+  mustBeNewest(location, standing);
+  await blockLedger(transaction, access);
   await mustHaveNoRecords(transaction, location);
   await endLeases(transaction);
   return standing.epoch;

@@ -1,104 +1,76 @@
-import type { Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { RestoreReport } from '../backup.ts';
-import { restoredFact } from '../confirmation.ts';
-import { type ContentStanding, copyContents } from '../copy.ts';
+import type { OpenCommand } from '../commands.ts';
+import { recordRestored } from '../confirmation.ts';
+import { type ContentStanding, copyContents, mustBeNewest } from '../copy.ts';
 import { contentTables, type LedgerContents } from '../contents.ts';
-import { newer, older } from '../errors.ts';
+import { epochFence } from '../epoch-fence.ts';
 import { backupPlace } from '../file-place.ts';
 import { migrations, newestSchema, type Standing } from '../migrations.ts';
+import { commitQueries } from '../queries.ts';
 import { retired } from '../retirement.ts';
+import type { LedgerTables } from '../schema.ts';
+import { SqlLedger } from '../sql-ledger.ts';
 import { withSqliteContents } from '../sqlite-contents.ts';
 import { contentsIn } from './contents.ts';
-import { blockLease, whenExpired } from './lease.ts';
-import { openPostgresLedger, type PostgresLedgerOptions, withDatabase } from './open.ts';
+import { endLeases } from './lease.ts';
+import { type PostgresLedgerOptions, withDatabase } from './open.ts';
 import { fillingOf, setStanding, surely } from './place.ts';
 import type { PostgresAccess } from './pool.ts';
+import { blockLedger, whenUnused } from './presence.ts';
+import { openCommands } from './shared-commands.ts';
 import { createTablesIn, type PostgresTables, readPostgresStanding } from './tables.ts';
+
+interface Restore {
+  readonly access: PostgresAccess;
+  /** Path of the backup. */
+  readonly backup: string;
+  /** Path of the file for the former ledger. */
+  readonly kept: string;
+  readonly options: Omit<PostgresLedgerOptions, 'readOnly'>;
+}
 
 /**
  * Replaces a ledger with a backup, in one transaction. The former ledger is kept in a file; the restored one starts at a higher
  * epoch and serial than either, and every scope's installs wait for confirmation (`awaitsConfirmation`).
- * @param kept path of the file for the former ledger.
- * @throws PortolanError `ledger/locked` while a process holds the ledger, `ledger/missing`, `ledger/newer` and `ledger/older` of
- * the backup, `ledger/bad-copy` if it is damaged.
+ * @throws PortolanError `ledger/locked` while a process holds the ledger or a replica lives, `ledger/missing`, `ledger/newer` and
+ * `ledger/older` of the backup, `ledger/bad-copy` if it is damaged.
  */
-export async function restorePostgresLedger(
-  access: PostgresAccess,
-  backup: string,
-  kept: string,
-  options: Omit<PostgresLedgerOptions, 'readOnly'>,
-): Promise<RestoreReport> {
+export async function restorePostgresLedger(restore: Restore): Promise<RestoreReport> {
+  const { access, backup, options } = restore;
   const { location, schema } = access.address;
-  const { clock } = options;
-  const isReplaced = await withSqliteContents(backup, (contents) =>
+  return withSqliteContents(backup, (contents) =>
     withDatabase(access, async (db) => {
       const former = await readPostgresStanding(db, schema);
-      if (former !== undefined) await whenExpired({ db, location, clock });
-      const raised = raisedAbove(contents, former);
-      return surely(db, access, clock, {
-        expected: () => raised,
-        work: (transaction) => replaceIn(transaction, { access, contents, raised, kept, random: options.random }),
+      if (former !== undefined) {
+        mustBeNewest(location, former);
+        await whenUnused(db, access, options.clock);
+      }
+      return surely(db, access, options.clock, {
+        // The serial is higher than the former one, so it shows that the commit took place.
+        expected: (report) => report,
+        work: (transaction) => replaceIn(transaction, contents, restore),
       });
     }),
   );
-  const ledger = await openPostgresLedger(access, options);
-  try {
-    const detail = { backup, epoch: ledger.epoch };
-    for (const scope of await ledger.scopes()) {
-      const record = { op: 'record', event: 'ledger.restored', detail } as const;
-      await ledger.commit({ scope, actor: options.actor, atMs: clock.now(), operations: [record] });
-    }
-    const {
-      lineage,
-      schema: version,
-      serial,
-    } = await withDatabase(access, async (db) => {
-      const standing = await readPostgresStanding(db, schema);
-      return standing ?? { lineage: '', schema: 0, serial: 0 };
-    });
-    const report = { path: location, lineage, schema: version, serial, epoch: ledger.epoch };
-    return isReplaced ? { ...report, replaced: kept } : report;
-  } finally {
-    await ledger.close();
-  }
 }
 
-/** Serial and epoch never decrease within a lineage; a higher serial than the former one also shows that the commit took place. */
-function raisedAbove({ standing, coveredSince }: LedgerContents, former: Standing | undefined): ContentStanding {
-  return {
-    ...standing,
-    coveredSince,
-    serial: Math.max(standing.serial, former?.serial ?? 0) + 1,
-    epoch: Math.max(standing.epoch, former?.epoch ?? 0),
-  };
-}
-
-interface Replacement {
-  readonly access: PostgresAccess;
-  readonly contents: LedgerContents;
-  readonly raised: ContentStanding;
-  readonly kept: string;
-  readonly random: PostgresLedgerOptions['random'];
-}
-
-/** @returns whether there was a ledger with records, which is then in the file `kept`. */
 async function replaceIn(
   transaction: Transaction<PostgresTables>,
-  { access, contents, raised, kept, random }: Replacement,
-): Promise<boolean> {
+  contents: LedgerContents,
+  { access, backup, kept, options }: Restore,
+): Promise<RestoreReport> {
   const { location, schema } = access.address;
-  const former = await readPostgresStanding(transaction, schema);
-  const known = newestSchema(migrations);
-  if (former === undefined) await createTablesIn(transaction, schema, '', migrations);
-  else if (former.schema > known) throw newer(location, former.schema, known);
-  else if (former.schema < known) throw older(location, former.schema, known);
-  await blockLease(transaction, location);
-  const isReplaced = former !== undefined && former.serial > 0;
-  if (isReplaced) await copyContents(await contentsIn(transaction, access), backupPlace(kept, random), 'damaged');
+  const former = await formerIn(transaction, access);
+  const isReplaced = former.serial > 0;
+  if (isReplaced)
+    await copyContents(await contentsIn(transaction, access), backupPlace(kept, options.random), 'damaged');
+  const refused = await openCommands(transaction, schema);
   for (const table of contentTables) await transaction.deleteFrom(table).execute();
   await transaction.deleteFrom('meta').where('k', '=', retired).execute();
-  // Commands without a result were given for the former state.
+  // Commands were given for the former state.
   await transaction.deleteFrom('command').execute();
+  await endLeases(transaction);
   await copyContents(contents, {
     location,
     filling: async (standing, fill) => {
@@ -106,13 +78,84 @@ async function replaceIn(
       return fill(fillingOf(transaction, access));
     },
   });
+  const raised = raisedAbove(contents, former);
   await setStanding(transaction, raised);
-  // The epoch of the process that opens it next.
-  const value = String(raised.epoch + 1);
-  await transaction
-    .insertInto('fact')
-    .values({ key: restoredFact, value })
-    .onConflict((on) => on.column('key').doUpdateSet({ value }))
-    .execute();
-  return isReplaced;
+  // A trigger numbers each fact with the new serial, so that replicas read it.
+  await transaction.updateTable('fact').set({ value: sql`value` }).execute();
+  const ledger = ledgerIn(transaction, location, raised, options);
+  await recordRestored(ledger, backup, options);
+  await recordRefused(ledger, refused, options);
+  const serial = (await readPostgresStanding(transaction, schema))?.serial ?? raised.serial;
+  const report = { path: location, lineage: raised.lineage, schema: newestSchema(migrations), serial };
+  return { ...report, epoch: raised.epoch, ...(isReplaced ? { replaced: kept } : {}), refused };
+}
+
+/** Returns the standing of the ledger that is replaced, which no other process can use until the transaction ends. */
+async function formerIn(
+  transaction: Transaction<PostgresTables>,
+  access: PostgresAccess,
+): Promise<Pick<Standing, 'serial' | 'epoch'>> {
+  const { location, schema } = access.address;
+  const found = await readPostgresStanding(transaction, schema);
+  if (found === undefined) {
+    await createTablesIn(transaction, schema, '', migrations);
+    return { serial: 0, epoch: 0 };
+  }
+  mustBeNewest(location, found);
+  await blockLedger(transaction, access);
+  // Another process may have written until then.
+  return (await readPostgresStanding(transaction, schema)) ?? found;
+}
+
+/** Serial and epoch never decrease within a lineage, and the restore is a new process with the ledger. */
+function raisedAbove(
+  { standing, coveredSince }: LedgerContents,
+  former: Pick<Standing, 'serial' | 'epoch'>,
+): ContentStanding {
+  return {
+    ...standing,
+    coveredSince,
+    serial: Math.max(standing.serial, former.serial) + 1,
+    epoch: Math.max(standing.epoch, former.epoch) + 1,
+  };
+}
+
+/** Returns a ledger that is written in a transaction, which keeps other processes from it. */
+function ledgerIn(
+  transaction: Transaction<PostgresTables>,
+  location: string,
+  { lineage, epoch }: Pick<Standing, 'lineage' | 'epoch'>,
+  { clock }: Pick<PostgresLedgerOptions, 'clock'>,
+): SqlLedger {
+  const db = transaction as unknown as Kysely<LedgerTables>;
+  return new SqlLedger({
+    db,
+    location,
+    lineage,
+    epoch,
+    writable: true,
+    clock,
+    // No statement is repeated: an error ends the transaction.
+    faultOf: () => 'unknown',
+    explain: (error) => error,
+    fence: epochFence({ queries: commitQueries(db), location, epoch }),
+    transact: (work) => work(transaction as unknown as Transaction<LedgerTables>),
+    shrink: () => {},
+    committed: () => {},
+    guard: undefined,
+    facts: new Map(),
+    release: async () => {},
+  });
+}
+
+/** Records which commands nothing carries out any more. */
+async function recordRefused(
+  ledger: SqlLedger,
+  refused: readonly OpenCommand[],
+  { actor, clock }: Pick<PostgresLedgerOptions, 'actor' | 'clock'>,
+): Promise<void> {
+  for (const { unit, method, subject, by, addedMs } of refused) {
+    const record = { op: 'record', event: 'command.refused', detail: { method, subject, by, addedMs } } as const;
+    await ledger.commit({ scope: unit, actor, atMs: clock.now(), operations: [record] });
+  }
 }

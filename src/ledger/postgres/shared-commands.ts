@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { type OpenCommand, subjectOf } from '../commands.ts';
 import { fenced } from '../errors.ts';
 import type { Command, LeaseUnit, Lead, SharedCommands } from '../shared.ts';
 import { PortolanError } from '../../model/errors.ts';
@@ -51,6 +52,16 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
       return row === undefined || row.result === null ? undefined : (JSON.parse(row.result) as Json);
     },
   };
+}
+
+/** Returns the commands of users that have no result, oldest first. Questions of replicas have no user. */
+export async function openCommands(db: Kysely<PostgresTables>, schema: string): Promise<readonly OpenCommand[]> {
+  const { rows } = await sql<Pick<CommandRow, 'unit' | 'method' | 'args' | 'requester' | 'added_ms'>>`
+    select unit, method, args, requester, added_ms from ${sql.id(schema, 'command')}
+    where result is null and requester <> '' order by number`.execute(db);
+  return rows.map(({ unit, method, args, requester: by, added_ms: addedMs }) => {
+    return { method, unit, subject: subjectOf({ args: JSON.parse(args) as Json, unit }), by, addedMs };
+  });
 }
 
 /** Returns the error for a command that was sent once, of which no later attempt could learn whether it was recorded. */

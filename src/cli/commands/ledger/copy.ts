@@ -13,7 +13,7 @@ import { writeResult } from './words.ts';
 export const copyCommand = defineCommand({
   about:
     'Copies a ledger between a file and PostgreSQL, in either direction, and verifies that every row is the same. The target must not contain a ledger with records, and no process may hold either.',
-  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.locked],
+  exitCodes: [EXIT.ok, EXIT.failed, EXIT.invalid, EXIT.held, EXIT.locked],
   seeAlso: ['ledger backup', 'ledger verify'],
   examples: `
 The ledger that was copied is retired: nothing opens it for writing any more, because neither would know what is installed with the

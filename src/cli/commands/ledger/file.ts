@@ -1,5 +1,6 @@
 import type { RestoreReport } from '../../../ledger/backup.ts';
 import { isPostgres } from '../../../ledger/address.ts';
+import { commandText } from '../../../ledger/commands.ts';
 import { fileExists } from '../../../ledger/files.ts';
 import type { InventoryCoverage, LedgerFinding } from '../../../ledger/verify.ts';
 import { safeLine } from '../../../model/text.ts';
@@ -84,10 +85,15 @@ async function restoreFile(path: string, file: string, surroundings: Surrounding
   return restoreLedger(path, file, { clock, random, actor: actorOf('ledger restore', surroundings) });
 }
 
-function describeRestore(file: string, { path, replaced, epoch }: RestoreReport, options: LedgerOptions): string {
+function describeRestore(
+  file: string,
+  { path, replaced, epoch, refused = [] }: RestoreReport,
+  options: LedgerOptions,
+): string {
   const lines = [
     `restored ${safeLine(path)} from ${safeLine(file)}, at epoch ${epoch}`,
     ...(replaced === undefined ? [] : [`the former ledger is kept as ${safeLine(replaced)}`]),
+    ...refused.map((command) => `refused, because it had no result: ${safeLine(commandText(command))}`),
     `No install or upgrade is sent until its application is confirmed: portolan ledger confirm SCOPE${ledgerFlag(options)}`,
   ];
   return `${lines.join('\n')}\n`;

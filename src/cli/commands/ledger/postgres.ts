@@ -29,7 +29,8 @@ export async function restoreDatabase(url: string, backup: string, surroundings:
   const access = postgresAccess(url, surroundings);
   const name = `${access.address.database}-${access.address.schema}.replaced-${clock.now()}.db`;
   const kept = join(dirname(backup), name);
-  return restorePostgresLedger(access, backup, kept, { clock, random, actor: actorOf('ledger restore', surroundings) });
+  const actor = actorOf('ledger restore', surroundings);
+  return restorePostgresLedger({ access, backup, kept, options: { clock, random, actor } });
 }
 
 /** @returns the number of lines in the file; undefined without a file. */
