@@ -98,6 +98,31 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   );
 });
 
+test('a URL with a mistake is no ledger for any command, and no file of that name is created', async () => {
+  const scene = await setScene({ manifests: MANIFESTS });
+  const wrong = 'postgress://ann:canary-of-a-url@db/fleet';
+  const file = join(scene.folder, 'ledger.db');
+  const refused = [
+    await scene.run('plan', ['--ledger', wrong]),
+    await scene.run('apply', ['--ledger', wrong]),
+    await runHere(['ledger', 'verify'], { env: { ...scene.env, PORTOLAN_LEDGER: wrong } }),
+    ...(await Promise.all(
+      [
+        ['run', '--ledger', wrong],
+        ['replicas', '--ledger', wrong],
+        ['ledger', 'list', '--ledger', wrong],
+        ['ledger', 'copy', wrong, file],
+        ['ledger', 'copy', file, wrong],
+      ].map((args) => runHere(args, { env: scene.env })),
+    )),
+  ];
+  for (const { code, out, err } of refused) {
+    expect([code, err], err).toEqual([3, expect.stringContaining('[ledger/bad-address]')]);
+    expect(out + err).not.toContain('canary-of-a-url');
+  }
+  expect(existsSync('postgress:')).toBe(false);
+});
+
 test('a command whose machine is suspended after an intent sends nothing: another process may have the ledger', async () => {
   const scene = await setScene({ manifests: MANIFESTS });
   const url = await sharedUrl();

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { isPostgres } from '../../src/ledger/address.ts';
+import { isPostgres, ledgerArgument } from '../../src/ledger/address.ts';
 import { parseAddress } from '../../src/ledger/postgres/address.ts';
 import { CommitUnanswered, driverError, explainPostgres } from '../../src/ledger/postgres/faults.ts';
 import { passwordIn } from '../../src/ledger/postgres/password-file.ts';
@@ -24,6 +24,16 @@ test.for([
 
 const PASSWORD = 'canary-password-4711';
 
+function thrownBy(work: () => unknown): PortolanError {
+  try {
+    work();
+  } catch (error) {
+    if (error instanceof PortolanError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
 test.for([
   [`postgres://ann:${PASSWORD}@db/fleet`, 'ledger/inline-password'],
   [`postgres://ann@db/fleet?password=${PASSWORD}`, 'ledger/inline-password'],
@@ -37,16 +47,48 @@ test.for([
   ['postgres://ann@db/fleet?schema=a;drop', 'ledger/bad-address'],
   ['postgres://ann@db/%zz', 'ledger/bad-address'],
 ] as const)('%s is refused, and no message shows a password', ([url, code]) => {
-  let found: unknown;
-  try {
-    parseAddress(url);
-  } catch (error) {
-    found = error;
-  }
-  if (!(found instanceof PortolanError)) throw new Error('it was accepted');
+  const found = thrownBy(() => parseAddress(url));
   expect([found.code, found.disposition]).toEqual([code, 'invalid']);
   expect(`${found.message} ${found.remedy}`).not.toContain(PASSWORD);
 });
+
+test.for(['POSTGRES://ann@db/fleet', 'PostgreSQL://ann@db/fleet'])('%s is a database', (url) => {
+  expect([isPostgres(url), ledgerArgument(url)]).toEqual([true, url]);
+  expect(parseAddress(url)).toMatchObject({ location: 'postgres://ann@db/fleet' });
+});
+
+test.for([
+  'postgress://ann@db/fleet',
+  'pgsql://ann@db/fleet',
+  'mysql://ann@db/fleet',
+  'jdbc:postgresql://db/fleet',
+  'jdbc:postgresql:fleet',
+  'postgres:/ann@db/fleet',
+  'Postgres:ann@db/fleet',
+  'postgres//ann@db/fleet',
+  'postgres@db/fleet',
+  ' postgres://ann@db/fleet',
+  '"postgres://ann@db/fleet"',
+  "'postgres:ann@db/fleet'",
+  'file:///var/lib/portolan.db',
+  'host=db dbname=fleet user=ann',
+])('%s is neither a file nor a database, and no message shows a password', (text) => {
+  const given = text.replace('ann', `ann:${PASSWORD}`);
+  expect(isPostgres(given)).toBe(false);
+  const error = thrownBy(() => ledgerArgument(given));
+  expect([error.code, error.disposition]).toEqual(['ledger/bad-address', 'invalid']);
+  expect(`${error.message} ${error.remedy}`).not.toContain(PASSWORD);
+});
+
+test.for([
+  'none',
+  'portolan.db',
+  './postgres:/x',
+  '/var/lib/postgres',
+  'Postgres.db',
+  'C:\\portolan.db',
+  'postgres/x.db',
+])('%s is taken as it is', (ledger) => expect([ledgerArgument(ledger), isPostgres(ledger)]).toEqual([ledger, false]));
 
 test.for([undefined, 'none', 'portolan.db', './postgres:/x', '/var/lib/postgres', 'Postgres.db'])(
   '%s is a file',

@@ -1,4 +1,4 @@
-import { isPostgres } from '../../ledger/address.ts';
+import { isPostgres, ledgerArgument } from '../../ledger/address.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
 import { safeLine } from '../../model/text.ts';
@@ -31,7 +31,7 @@ Examples:
   portolan replicas --ledger 'postgres://portolan@db.example.com/portolan?passwordFile=/run/secrets/database-password'
   portolan replicas -o json | jq -r '.units[] | select(.leader == null) | .unit'`,
   parameters: (command) =>
-    addServerOptions(command.option('--ledger <path>', 'the ledger: a postgres:// URL')).addOption(
+    addServerOptions(command.option('--ledger <path>', 'the ledger: a postgres:// URL', ledgerArgument)).addOption(
       outputOption(['text', 'json', 'yaml']),
     ),
   async run(surroundings, { output, ...options }) {

@@ -1,5 +1,5 @@
 import type { CommandUnknownOpts, Option } from '@commander-js/extra-typings';
-import { invalidInput, type PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { collect, collectOrAll } from './options.ts';
 
 /**
@@ -120,6 +120,7 @@ function parseVariable(option: Option, variable: string, text: string): unknown 
   try {
     return option.parseArg(text, undefined as never);
   } catch (error) {
+    if (error instanceof PortolanError) throw error;
     throw badVariable(variable, error instanceof Error ? error.message : 'its value is refused');
   }
 }

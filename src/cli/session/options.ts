@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError, Option, type OptionValues } from '@commander-js/extra-typings';
+import { ledgerArgument } from '../../ledger/address.ts';
 import { parseDuration } from '../../model/duration.ts';
 import { LOG_LEVELS } from '../../runtime/text-log.ts';
 
@@ -49,7 +50,10 @@ export const setOption = () =>
 export const platformOption = () => new Option('--platform <name>', 'only this platform of the configuration');
 
 export const ledgerOption = () =>
-  new Option('--ledger <path>', 'the ledger: a file, a postgres:// URL, or none for reading without ownership');
+  new Option(
+    '--ledger <path>',
+    'the ledger: a file, a postgres:// URL, or none for reading without ownership',
+  ).argParser(ledgerArgument);
 
 export const sourceOption = () =>
   new Option('--source <name>', 'name of the source of the manifests; each object belongs to one source').default(

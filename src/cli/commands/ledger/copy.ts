@@ -1,4 +1,4 @@
-import { isPostgres } from '../../../ledger/address.ts';
+import { isPostgres, ledgerArgument } from '../../../ledger/address.ts';
 import type { CopyReport } from '../../../ledger/copy.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { safeLine } from '../../../model/text.ts';
@@ -24,8 +24,8 @@ Examples:
   portolan ledger copy postgres://portolan_owner@db.example.com/portolan portolan.db`,
   parameters: (command) =>
     command
-      .argument('<from>', 'the ledger: a file or a postgres:// URL')
-      .argument('<to>', 'a new file, or the URL of a database')
+      .argument('<from>', 'the ledger: a file or a postgres:// URL', ledgerArgument)
+      .argument('<to>', 'a new file, or the URL of a database', ledgerArgument)
       .addOption(outputOption(['text', 'json'])),
   async run(surroundings, options, [from, to]) {
     const [{ copyLedger }, { placeOf }] = await Promise.all([

@@ -1,6 +1,6 @@
 import { type Command, Option, type OptionValues } from '@commander-js/extra-typings';
 import type { ApplyWorld } from '../../../reconcile/apply/world.ts';
-import { isPostgres } from '../../../ledger/address.ts';
+import { isPostgres, ledgerArgument } from '../../../ledger/address.ts';
 import { fileExists, realPath } from '../../../ledger/files.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import type { SqlLedger } from '../../../ledger/sql-ledger.ts';
@@ -19,7 +19,8 @@ export interface LedgerOptions {
 
 /** Returns `--ledger FILE` for the commands that work on the ledger itself. */
 export function ledgerFileOption() {
-  return new Option('--ledger <path>', `the ledger: a file or a postgres:// URL (default: ${DEFAULT_LEDGER_FILE})`);
+  const about = `the ledger: a file or a postgres:// URL (default: ${DEFAULT_LEDGER_FILE})`;
+  return new Option('--ledger <path>', about).argParser(ledgerArgument);
 }
 
 /** Returns `--source NAME` as a filter. Unlike `sourceOption`, its default is all sources. */
