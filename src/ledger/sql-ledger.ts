@@ -53,6 +53,7 @@ import {
   selectOwnedScopes,
   selectScopes,
 } from './selections.ts';
+import { wellFormed } from './well-formed.ts';
 import type { ScopeKey } from '../model/ids.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { HistoryRow, Intent, OwnedObject, Snapshot } from '../model/owned.ts';
@@ -142,8 +143,9 @@ export class SqlLedger implements Ledger {
     return this.#read(() => selectLastSnapshot(this.#parts.db, source));
   }
 
-  async commit(transaction: LedgerTransaction): Promise<void> {
+  async commit(given: LedgerTransaction): Promise<void> {
     this.#mustBeWritable();
+    const transaction = wellFormed(given);
     checkTransaction(transaction, this.epoch, this.location);
     const { operations } = transaction;
     // The outcome of a request is recorded in any case: the file may come back.

@@ -240,6 +240,40 @@ test('nothing is copied while a process holds either side', async () => {
   await copyLedger(file.place, database.place);
 });
 
+test('half of a surrogate pair is recorded as databases store it, so that no row looks changed', async () => {
+  using directory = temporaryDirectory();
+  const [file, database, back] = [inFile(directory.path), await inDatabase(), inFile(directory.path, 'back.db')];
+  const half = object({ naturalKey: 'key \ud83d', remoteId: '\udc00', lastApplied: { text: '\ud83d' } });
+  const [moved, other] = [intent({ id: 'id \ud83d', uid: half.uid }), intent({ uid: 'other \ud83d' })];
+  for (const side of [file, database]) {
+    const ledger = await side.open();
+    const commit = async (...operations: LedgerOperation[]) =>
+      ledger.commit({ ...transaction(operations), actor: 'ann \ud83d' });
+    await commit({ op: 'put-object', object: half }, record('event \ud83d', half.uid));
+    await commit({ op: 'open-intent', intent: moved }, { op: 'open-intent', intent: other });
+    await commit({ op: 'move-intent', id: moved.id, state: 'applied' });
+    await commit({ op: 'set-fact', key: 'one', value: '\ud83d' });
+    await commit({ op: 'set-fact', key: 'one', value: 'two', was: '\ud83d' });
+    expect(await ledger.objects({})).toEqual([
+      {
+        ...object(),
+        uid: 'default:default/team-a/region-1/42:HttpGatewayRule:key \ufffd',
+        naturalKey: 'key \ufffd',
+        remoteId: '\ufffd',
+        lastApplied: { text: '\ud83d' },
+      },
+    ]);
+    const [line] = await ledger.history({ limit: 1 });
+    expect(line).toMatchObject({ actor: 'ann \ufffd', event: 'event \ufffd' });
+    await commit({ op: 'drop-object', uid: half.uid }, record('dropped'));
+    expect(await ledger.objects({})).toEqual([]);
+    await ledger.close();
+    expect(await side.findings()).toEqual([]);
+  }
+  await copyLedger(database.place, back.place);
+  await copyLedger(file.place, (await inDatabase()).place);
+});
+
 test('a damaged ledger is not copied, and a source that does not exist is an error', async () => {
   using directory = temporaryDirectory();
   const [database, file] = [await inDatabase(), inFile(directory.path)];

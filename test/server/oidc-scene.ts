@@ -11,6 +11,7 @@ export const PEOPLE = {
   eve: { email: 'ann@example.com', email_verified: false, groups: ['ops'] },
   nameless: { groups: ['ops'] },
   odd: { email: 'ann@example.com\nadmin', groups: ['ops'] },
+  half: { email: 'ann\ud83d@example.com', groups: ['ops'] },
   one: { email: 'one@example.com', groups: 'ops' },
 } as const;
 

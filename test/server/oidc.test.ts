@@ -98,6 +98,7 @@ describe('a sign-in that fails', () => {
     ['the email is not verified', 'eve', 'oidc-no-user'],
     ['there is no email', 'nameless', 'oidc-no-user'],
     ['the name has two lines', 'odd', 'oidc-no-user'],
+    ['the name has half of a surrogate pair', 'half', 'oidc-no-user'],
   ])('says why: %s', async ([, user, code]) => {
     const serving = await scene();
     const back = await signIn(serving, user, '/activity?type=drift');

@@ -179,7 +179,8 @@ function userOf(claims: Partial<IDToken & UserInfoResponse>, { settings, onFailu
 }
 
 function isName(value: unknown): value is string {
-  return typeof value === 'string' && value.trim() !== '' && value.length <= NAME_MAX && ONE_LINE.test(value);
+  const isText = typeof value === 'string' && value.trim() !== '' && value.length <= NAME_MAX;
+  return isText && ONE_LINE.test(value) && value.isWellFormed();
 }
 
 /** Runs a part of a sign-in, and turns its errors into refusals. The reason goes to the log only. */
