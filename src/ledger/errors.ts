@@ -101,7 +101,9 @@ export function older(location: string, schema: number, known: number): Portolan
   return invalidInput(
     'ledger/older',
     `The ledger ${location} has schema ${schema}, this version reads ${known}; reading alone does not migrate.`,
-    `Migrate it with \`portolan ledger migrate\`${isPostgres(location) ? '' : ', which keeps a backup'}, and read it again.`,
+    isPostgres(location)
+      ? 'Make a `portolan ledger backup` with the former version of Portolan, migrate it with `portolan ledger migrate`, and read it again.'
+      : 'Migrate it with `portolan ledger migrate`, which keeps a backup, and read it again.',
   );
 }
 

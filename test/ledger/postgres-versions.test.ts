@@ -1,13 +1,17 @@
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { copyContents } from '../../src/ledger/copy.ts';
+import { backupPlace } from '../../src/ledger/file-place.ts';
 import { type Migration, migrations, newestSchema } from '../../src/ledger/migrations.ts';
-import { migratePostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { withPostgresContents } from '../../src/ledger/postgres/contents.ts';
+import { migratePostgresLedger, openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { SharedLedger } from '../../src/ledger/shared.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
-import { codeOf, errorOf, real, record, transaction } from './fixtures.ts';
+import { codeOf, errorOf, real, record, temporaryDirectory, transaction } from './fixtures.ts';
 
 /** Two versions of Portolan that run together: the older one is this version, and the newer one has one step more. */
 
@@ -55,6 +59,19 @@ test('any other step waits until no process leads', async () => {
   const next = await opened(schema, 'next', steps);
   expect(await schemaOf(schema)).toBe(step.to);
   await next.close();
+});
+
+test('a backup from before a migration is made by the former version, as the error of the newer one says', async () => {
+  const access = trusting(await sharedUrl());
+  await (await openPostgresLedger(access, { ...real, migrations: migrations.slice(0, -1) })).close();
+  using folder = temporaryDirectory();
+  const place = backupPlace(join(folder.path, 'backup.db'), real.random);
+  const backedUp = withPostgresContents(access, (contents) => copyContents(contents, place, 'damaged'));
+  const error = await errorOf(backedUp);
+  expect([error.code, error.remedy]).toEqual([
+    'ledger/older',
+    'Make a `portolan ledger backup` with the former version of Portolan, migrate it with `portolan ledger migrate`, and read it again.',
+  ]);
 });
 
 const expanding = [...migrations, { ...step, expands: true as const }];
