@@ -37,7 +37,7 @@ export function commandsOpen(location: string, commands: readonly OpenCommand[])
     disposition: 'ask-human',
     message: `The ledger ${location} was not copied: it has ${number} of users without a result, which the copy would lose: ${named}. Nothing was changed.`,
     remedy:
-      'Start a controller with this ledger until it has carried them out or refused them, which takes an hour at most; stop it, and copy ' +
-      'again. To give them up, restore a `portolan ledger backup` in the new place: installs then wait until you have confirmed them.',
+      'Start a controller with this ledger until it has carried them out or refused them, which takes little more than an hour at most; stop it, and ' +
+      'copy again. To give them up, restore a `portolan ledger backup` in the new place: installs then wait until you have confirmed them.',
   });
 }
