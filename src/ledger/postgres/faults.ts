@@ -48,9 +48,18 @@ export function isServerError(error: unknown): error is ServerError {
  * lead to another server by now, and a connection that is kept would never reach that one.
  */
 export function endsConnection(error: unknown): boolean {
-  if (!isServerError(error)) return true;
-  return error.severity === 'FATAL' || error.severity === 'PANIC' || /^(?:57P|25006)/.test(error.code);
+  return !isServerError(error) || isSessionOver(error) || /^(?:57P|25006)/.test(error.code);
 }
+
+/** Whether the server has ended the session, or has not begun it. */
+function isSessionOver({ severity }: ServerError): boolean {
+  return severity === 'FATAL' || severity === 'PANIC';
+}
+
+/** Codes of a session that begins only once a person has changed something: credentials, database, privilege. */
+const NEEDS_PERSON = /^(?:28|3D|42501)/;
+/** Codes of limits of the server that no other program causes for a short time only. */
+const LIMITS = /^(?:54|55P0[24])/;
 
 const CERTIFICATE =
   /CERT|SELF_SIGNED|ALTNAME|UNABLE_TO_(?:GET|VERIFY)|ERR_SSL|ERR_TLS|server does not support SSL|SSL\/TLS required/;
@@ -70,16 +79,17 @@ export function postgresFault(error: unknown): DatabaseFault {
   if (code === '23505') return 'unique';
   // Lock not available, statement cancelled, serialization failure, deadlock.
   if (/^(?:55P03|57014|40001|40P01)$/.test(code)) return 'busy';
-  // Connection exceptions, shutdown and start of the server, too many connections, a session that idled in its transaction or in all.
-  if (/^(?:08|57P0|533|25P0[34])/.test(code)) return 'lost';
+  // Connection exceptions, shutdown and start of the server, too many connections, a session that idled or took too long, a database that
+  // allows no connections or is in use.
+  if (/^(?:08|57P0|533|25P0[34]|5500[06])/.test(code)) return 'lost';
   if (code === '53100') return 'full';
   // The server lacks memory or another resource.
   if (code.startsWith('53')) return 'busy';
-  // Damaged pages or indexes; tables that are missing or were changed.
-  if (/^(?:XX00[12]|42P01|42703|3F000)$/.test(code)) return 'corrupt';
+  // Damaged pages or indexes; tables that are missing or were changed; a counter that is not a number.
+  if (/^(?:XX00[12]|42P01|42703|3F000|22P02)$/.test(code)) return 'corrupt';
   // Errors of the server itself: of its files, or internal ones.
   if (/^(?:58|XX)/.test(code)) return 'io';
-  return 'unknown';
+  return isSessionOver(error) && !NEEDS_PERSON.test(code) ? 'lost' : 'unknown';
 }
 
 /** Kysely and the pool say so once this process has closed the ledger. */
@@ -132,10 +142,20 @@ function setupError(error: unknown, location: string): PortolanError | undefined
     return refused(
       location,
       error.message,
-      'Grant the role what examples/postgres/grants.sql lists. To create or migrate the tables, run `portolan ledger migrate` as their owner.',
+      'Grant the role what examples/postgres/grants.sql lists. Only the owner of the tables may run `portolan ledger migrate`, ' +
+        '`compact`, `copy` and `restore`.',
       error,
     );
   if (code === '25006') return readOnlyDatabase(location, error);
+  if (LIMITS.test(code))
+    return refused(
+      location,
+      error.message,
+      'PostgreSQL has reached a limit, which the message and its log name. Its queue for notifications is freed once no session ' +
+        'that listens stays in one transaction (pg_stat_activity). A text that is too long for an index must become shorter in the manifest.',
+      error,
+      'retry',
+    );
   if (code === '22021')
     return refused(
       location,
@@ -155,6 +175,16 @@ export function readOnlyDatabase(location: string, cause?: unknown): PortolanErr
     'Name the primary server in the URL of --ledger. If this is the primary, set default_transaction_read_only to off for the database and the role.',
     cause,
     'retry',
+  );
+}
+
+/** Returns the error for a database that cannot store every text, such as one with `LATIN1`. */
+export function otherEncoding(location: string, encoding: string): PortolanError {
+  return refused(
+    location,
+    `the database has the encoding ${encoding}, which cannot store every text`,
+    'Create a database with the encoding UTF8 (createdb --encoding UTF8 --template template0), and name it in the URL of --ledger.',
+    undefined,
   );
 }
 

@@ -8,7 +8,7 @@ import { sendMarginMs } from '../send-margin.ts';
 import { prepare } from '../queries.ts';
 import { retired, retirementOf } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
-import { CommitUnanswered, explainPostgres, postgresFault } from './faults.ts';
+import { CommitUnanswered, explainPostgres, isServerError, postgresFault } from './faults.ts';
 import type { Renewable, Renewals } from './renewals.ts';
 import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
 
@@ -346,7 +346,7 @@ export class Lease implements Renewable {
     try {
       await this.#queries.release(db, { scope, holder, epoch: this.epoch });
     } catch (error) {
-      if (!(explainPostgres(error, location) instanceof PortolanError)) throw error;
+      if (!isServerError(error) && !(explainPostgres(error, location) instanceof PortolanError)) throw error;
     }
   }
 }
