@@ -150,17 +150,6 @@ export function inputOutput(location: string, cause: unknown): PortolanError {
   });
 }
 
-/** A database whose settings break a guarantee of the ledger. */
-export function notDurable(location: string, setting: string, found: string, wanted: string): PortolanError {
-  return invalidInput(
-    'ledger/not-durable',
-    `The database of the ledger ${location} has ${setting} ${found}, with which a record may be lost after it was confirmed. It was not opened.`,
-    setting === 'server_encoding'
-      ? `Create a database with the encoding ${wanted}.`
-      : `Set ${setting} to ${wanted} for the database or its role: ALTER ROLE … SET ${setting} = ${wanted}.`,
-  );
-}
-
 export function busy(location: string, cause: unknown): PortolanError {
   return new PortolanError({
     code: 'ledger/busy',

@@ -155,15 +155,15 @@ test('every step of the schema has a counterpart in PostgreSQL', () => {
   expect(migrations.filter(({ run, postgres }) => run !== undefined && postgres === undefined)).toEqual([]);
 });
 
-test('a database that loses confirmed commits is refused', async () => {
-  const schema = freshSchema();
-  await querySharedServer(
-    `DROP ROLE IF EXISTS careless; CREATE ROLE careless LOGIN SUPERUSER; ALTER ROLE careless SET synchronous_commit = off`,
-  );
-  const url = postgresUrl(await sharedPort(), schema, 'careless');
+test('a database that cannot store every text is refused', async () => {
+  await querySharedServer("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0");
+  const url = postgresUrl(await sharedPort(), freshSchema()).replace('/portolan?', '/latin?');
   const error = await errorOf(openPostgresLedger(trusting(url), real));
-  expect([error.code, error.disposition]).toEqual(['ledger/not-durable', 'invalid']);
-  expect(error.remedy).toContain('synchronous_commit');
+  expect([error.code, error.disposition]).toEqual(['ledger/refused', 'invalid']);
+  expect([error.message, error.remedy]).toEqual([
+    `The ledger ${url} cannot be used: the database has the encoding LATIN1, which cannot store every text. Nothing was recorded.`,
+    'Create a database with the encoding UTF8 (createdb --encoding UTF8 --template template0), and name it in the URL of --ledger.',
+  ]);
 });
 
 test('a database that accepts no writes is refused as a standby until it does', async () => {

@@ -88,7 +88,7 @@ test('what only a person can correct ends a controller at once, with the remedy'
   const server = await PostgresServer.create({ access: ['host all ann 127.0.0.1/32 scram-sha-256'] });
   onTestFinished(() => server.remove());
   await server.query("CREATE ROLE ann LOGIN PASSWORD 'right'; GRANT CREATE ON DATABASE portolan TO ann");
-  await server.query('CREATE ROLE hasty LOGIN; ALTER ROLE hasty SET synchronous_commit = off');
+  await server.query("CREATE DATABASE latin ENCODING 'LATIN1' TEMPLATE template0", 'postgres');
   await server.query('CREATE ROLE poor LOGIN');
   const place = await placed();
   const url = (user: string, schema = 'portolan'): string => postgresUrl(server.port, schema, user);
@@ -105,7 +105,12 @@ test('what only a person can correct ends a controller at once, with the remedy'
       'Create the database',
     ],
     ['a missing privilege', url('poor'), 'ledger/refused', 'grants.sql'],
-    ['commits that can be lost', url('hasty'), 'ledger/not-durable', 'synchronous_commit'],
+    [
+      'another encoding',
+      url('administrator').replace('/portolan?', '/latin?'),
+      'ledger/refused',
+      '--encoding UTF8 --template template0',
+    ],
     ['a newer schema', url('administrator', 'newer'), 'ledger/newer', 'version of Portolan'],
   ] as const;
   for (const [what, ledger, code, remedy] of cases) {

@@ -1,11 +1,11 @@
 import { Kysely, PostgresDialect, sql } from 'kysely';
-import { missing, newer, notDurable, older, retiredLedger } from '../errors.ts';
+import { missing, newer, older, retiredLedger } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { type Migration, migrations, newestSchema, type Standing } from '../migrations.ts';
 import type { OnRetired } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
 import { SqlLedger, type SqlLedgerParts } from '../sql-ledger.ts';
-import { explainPostgres, postgresFault, readOnlyDatabase } from './faults.ts';
+import { explainPostgres, otherEncoding, postgresFault, readOnlyDatabase } from './faults.ts';
 import { acquireLease, type Lease, LEASE_MS } from './lease.ts';
 import { type RenewalParts, Renewals } from './renewals.ts';
 import { openPool, type PoolLimits, type PostgresAccess } from './pool.ts';
@@ -57,7 +57,7 @@ export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}
 /**
  * Opens the ledger in a database. For writing it creates or migrates the tables, and takes the lease, which raises the epoch.
  * @throws PortolanError `ledger/locked`, `ledger/missing` (reading), `ledger/newer`, `ledger/older` (reading),
- * `ledger/unreachable`, `ledger/refused`, `ledger/not-durable`, `ledger/busy`, `ledger/full`.
+ * `ledger/unreachable`, `ledger/refused`, `ledger/busy`, `ledger/full`.
  */
 export async function openPostgresLedger(access: PostgresAccess, options: PostgresLedgerOptions): Promise<SqlLedger> {
   const db = await databaseOf(access, { idleMsMax: idleWithin(options.leaseMs) });
@@ -247,17 +247,15 @@ function mustBeKnown(location: string, { schema }: Standing, options: Pick<Postg
   if (schema > known) throw newer(location, schema, known);
 }
 
-/**
- * @throws PortolanError `ledger/not-durable` if the database confirms commits that a power cut can undo, `ledger/refused` if it accepts no
- * writes, as a standby.
- */
+/** @throws PortolanError `ledger/refused` if the database accepts no writes, as a standby, or cannot store every text. */
 export async function mustBeWritable(db: Kysely<PostgresTables>, location: string): Promise<void> {
-  const { rows } = await sql<{ commit: string; encoding: string; standby: string }>`
-    select current_setting('synchronous_commit') as commit, current_setting('server_encoding') as encoding,
-      current_setting('transaction_read_only') as standby`.execute(db);
-  if (rows[0]?.commit === 'off') throw notDurable(location, 'synchronous_commit', 'off', 'on');
-  if (rows[0]?.standby === 'on') throw readOnlyDatabase(location);
-  if (rows[0]?.encoding !== 'UTF8') throw notDurable(location, 'server_encoding', rows[0]?.encoding ?? '', 'UTF8');
+  const { rows } = await sql<{ encoding: string; standby: string }>`
+    select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as standby`.execute(
+    db,
+  );
+  const { encoding = '', standby } = rows[0] ?? {};
+  if (standby === 'on') throw readOnlyDatabase(location);
+  if (encoding !== 'UTF8') throw otherEncoding(location, encoding);
 }
 
 /** @param close what else ends with the ledger; by default, its connections. */

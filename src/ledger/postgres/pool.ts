@@ -1,6 +1,6 @@
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { Client, Pool, PoolClient, PoolConfig } from 'pg';
+import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
 import { CommitUnanswered, driverError, endsConnection, isServerError } from './faults.ts';
 import type { Secret } from '../../model/secret.ts';
@@ -31,11 +31,20 @@ const LIFETIME_S_MAX = 600;
 /** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
 const STATEMENT_MS_MAX = 15_000;
 /**
- * Limits of a transaction, for the transaction only: a pooler may give its connection to others afterwards. A process that stops
- * in the middle of a transaction loses it before another process would wait long for its locks.
+ * Settings that a session depends on, whatever the database and the role have. A statement that waits for a lock must see what the holder
+ * of that lock has committed, and a confirmed commit must survive a power cut.
+ */
+const SESSION = "set default_transaction_isolation = 'read committed'; set synchronous_commit = on";
+const DURABLE = 'set local synchronous_commit = on';
+/**
+ * Settings of a transaction, in the message that begins it and for the transaction only: a pooler may give its connection to others
+ * afterwards. A process that stops in the middle of a transaction loses it before another process would wait long for its locks.
  */
 const beginning = (idleMsMax = 5_000): string =>
-  `begin; set local lock_timeout = 5000; set local statement_timeout = ${STATEMENT_MS_MAX - 1_000}; set local idle_in_transaction_session_timeout = ${idleMsMax}`;
+  `begin isolation level read committed; ${DURABLE}; set local lock_timeout = 5000; set local statement_timeout = ${STATEMENT_MS_MAX - 1_000}; set local idle_in_transaction_session_timeout = ${idleMsMax}`;
+/** Ends the limits of a transaction that reads or writes a whole ledger. Not every version of PostgreSQL has each of them. */
+export const UNLIMITED = `select set_config(name, '0', true) from pg_catalog.pg_settings
+  where name in ('lock_timeout', 'statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 
 export interface PoolLimits {
   /** Longer for work on a whole ledger. */
@@ -109,8 +118,14 @@ function configurationOf(
     maxLifetimeSeconds: lifetimeSMax ?? LIFETIME_S_MAX,
     query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
     keepAlive: true,
+    // Its type does not say that the pool waits for it.
+    onConnect: prepareSession as (client: ClientBase) => void,
     types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
   };
+}
+
+async function prepareSession(client: ClientBase): Promise<void> {
+  await client.query(SESSION);
 }
 
 /** The type of 64-bit integers. The ledger stores only those that a number represents exactly. */
@@ -156,6 +171,9 @@ function guarded(client: PoolClient, begin: string, released: () => void): Postg
     try {
       // Without values, so that the simple protocol runs all statements in one message.
       if (text === 'begin') return answerOf(await client.query(begin));
+      // A transaction with a mode of its own works on a whole ledger.
+      if (text.startsWith('start transaction'))
+        return answerOf(await client.query(`${text}; ${DURABLE}; ${UNLIMITED}`));
       return answerOf(await client.query(text, [...values]));
     } catch (thrown) {
       const error = driverError(thrown, true);

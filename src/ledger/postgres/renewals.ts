@@ -3,7 +3,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { type Moment, momentOf } from '../../runtime/time-limit.ts';
 import { retryWithin } from '../retry-within.ts';
-import { databaseNow, type PostgresTables } from './tables.ts';
+import { databaseNow, durably, type PostgresTables } from './tables.ts';
 
 /** A lease that is renewed. */
 export interface Renewable {
@@ -108,7 +108,7 @@ export class Renewals {
     const { rows } = await sql<{ scope: string; outcome: Outcome }>`
       with wanted as (
         select scope, epoch from unnest(${leases.map(({ scope }) => scope)}::text[],
-          ${leases.map(({ epoch }) => epoch)}::bigint[]) as w(scope, epoch)),
+          ${leases.map(({ epoch }) => epoch)}::bigint[]) as w(scope, epoch), ${durably}),
       free as (select l.scope from ${lease} l join wanted w on ${held} for update of l skip locked),
       renewed as (
         update ${lease} l set expires_ms = ${databaseNow} + ${leaseMs}::bigint from free

@@ -6,7 +6,7 @@ import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import { isUnanswered } from './faults.ts';
 import type { SharedData } from './shared-data.ts';
-import { databaseNow, type PostgresTables } from './tables.ts';
+import { databaseNow, durably, type PostgresTables } from './tables.ts';
 
 /** @param holder of the leases of this process. */
 export function sharedCommands(data: SharedData, holder: string): SharedCommands {
@@ -18,7 +18,8 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
       // The id is ours, so a repetition after a lost answer adds nothing.
       const statement = sql`
         insert into ${command} (id, unit, method, args, requester, added_ms)
-        values (${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow}) on conflict (id) do nothing`;
+        select ${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow} from ${durably}
+        on conflict (id) do nothing`;
       let mayBeAdded = false;
       const attempt = async (db: Kysely<PostgresTables>): Promise<void> => {
         try {
@@ -93,6 +94,7 @@ async function finish(
       where scope = ${lead.unit} and holder = ${holder} and epoch = ${epoch}::bigint and expires_ms > 0 for update),
     finished as (
       update ${data.table('command')} set result = ${JSON.stringify(result)}, args = 'null', finished_ms = ${databaseNow}
+      from ${durably}
       where id = ${id} and (unit = ${lead.unit} or not ${isLed(data)}) and result is null and exists (select 1 from held))
     select count(*) as held from held`);
   if (row?.held !== 1) throw fenced(data.parts.location, epoch, epoch);

@@ -13,7 +13,7 @@ import type { Json } from '../../model/json.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
-import { databaseNow, type PostgresTables } from './tables.ts';
+import { databaseNow, durably, type PostgresTables } from './tables.ts';
 
 /** Events that are kept. */
 const EVENTS_MAX = 5_000;
@@ -30,9 +30,9 @@ export interface SharedDataParts {
 
 /**
  * Identifies the server that answers. After a failover, it is another one, which may lack the last transactions and have made as many
- * others since: serials and sequences alone do not show that.
+ * others since: serials and sequences alone do not show that. The time zone of a session has no part in it.
  */
-const server = sql<string>`pg_postmaster_start_time()::text`;
+const server = sql<string>`extract(epoch from pg_postmaster_start_time())::text`;
 
 export interface Heartbeat {
   readonly holder: string;
@@ -68,7 +68,7 @@ export class SharedData {
         );
       },
       end: async (hashes) => {
-        await this.run(sql`delete from ${this.table('session')} where hash = any(${hashes}::text[])`);
+        await this.run(sql`delete from ${this.table('session')} using ${durably} where hash = any(${hashes}::text[])`);
       },
     };
   }
@@ -128,7 +128,7 @@ export class SharedData {
           delete from ${this.table('event')} where sequence <= (select sequence from last) - ${EVENTS_MAX}::bigint)
         insert into ${this.table('event')} (sequence, event, batch)
         select last.sequence - ${texts.length}::bigint + one.place, one.text, case one.place when 1 then ${batch} end
-        from last, unnest(${texts}::text[]) with ordinality as one(text, place)`);
+        from last, unnest(${texts}::text[]) with ordinality as one(text, place), ${durably}`);
     } catch (error) {
       // An attempt without an answer took place.
       if (postgresFault(error) !== 'unique') throw error;
@@ -150,7 +150,8 @@ export class SharedData {
   async #startSession(hash: string, user: Json): Promise<void> {
     await this.run(sql`
       insert into ${this.table('session')} (hash, account, started_ms, used_ms)
-      values (${hash}, ${JSON.stringify(user)}, ${databaseNow}, ${databaseNow}) on conflict (hash) do nothing`);
+      select ${hash}, ${JSON.stringify(user)}, ${databaseNow}, ${databaseNow} from ${durably}
+      on conflict (hash) do nothing`);
   }
 
   async #sessions(condition: RawBuilder<unknown>): Promise<readonly StoredSession[]> {

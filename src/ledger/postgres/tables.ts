@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerTables } from '../schema.ts';
 import { type Migration, newestSchema, type Standing, standingIn } from '../migrations.ts';
+import { UNLIMITED } from './pool.ts';
 
 /** The tables in PostgreSQL: those of every ledger, and the leases of the processes that write. */
 export interface PostgresTables extends LedgerTables {
@@ -32,6 +33,12 @@ export const WHOLE_LEDGER = '*';
 
 /** The current time of the database, in milliseconds. No transaction freezes it. */
 export const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
+
+/**
+ * Makes a single statement durable, as an item of its FROM clause: a pooler may have given it a session without the settings of `pool.ts`.
+ * Transactions of several statements set it when they begin.
+ */
+export const durably = sql`set_config('synchronous_commit', 'on', true)`;
 
 /** Tables that come before every schema of the ledger. */
 const FIRST_TABLES = `
@@ -129,9 +136,7 @@ export async function locking(
   work: (transaction: Transaction<PostgresTables>) => Promise<void>,
 ): Promise<void> {
   await db.transaction().execute(async (transaction) => {
-    await sql`set local lock_timeout = 0; set local statement_timeout = 0; set local idle_in_transaction_session_timeout = 0`.execute(
-      transaction,
-    );
+    await sql.raw(UNLIMITED).execute(transaction);
     await sql`select pg_advisory_xact_lock(hashtextextended(${`portolan ${schema}`}, 0))`.execute(transaction);
     await work(transaction);
   });
