@@ -185,22 +185,42 @@ Examples:
   async run(surroundings, options) {
     const { terminal } = surroundings;
     const path = existingLedgerPath(options);
-    const { findings, inventory } = isPostgres(path)
+    const isDatabase = isPostgres(path);
+    const { findings, inventory, unchecked } = isDatabase
       ? await (await import('./postgres.ts')).verifyDatabase(path, surroundings)
-      : await verifyFile(path);
-    if (options.output === 'json') writeJson({ ledger: path, findings, inventory: inventory ?? null }, terminal);
+      : { ...(await verifyFile(path)), unchecked: undefined };
+    if (options.output === 'json')
+      writeJson({ ledger: path, findings, inventory: inventory ?? null, unchecked: unchecked ?? null }, terminal);
     else if (findings.length === 0) {
       terminal.out.write(`${safeLine(path)} is intact, and its history is unchanged\n`);
       if (inventory !== undefined && inventory.objects > 0) terminal.out.write(`${coverageText(inventory)}\n`);
     } else {
       for (const finding of findings) terminal.out.write(`${safeLine(findingText(finding))}\n`);
-      terminal.err.write(
-        `${count(findings.length, 'finding')}. Keep a copy of ${safeLine(path)} and of the files beside it, and restore a backup: portolan ledger restore BACKUP.\n`,
-      );
+      const isSchema = isDatabase && findings.every(({ area }) => area === 'schema');
+      const remedy = isSchema ? SCHEMA_REMEDY : remedyFor(safeLine(path), isDatabase);
+      terminal.err.write(`${count(findings.length, 'finding')}. ${remedy}\n`);
     }
+    if (unchecked !== undefined) terminal.err.write(`${uncheckedText(safeLine(unchecked))}\n`);
     return findings.length === 0 ? EXIT.ok : EXIT.failed;
   },
 });
+
+/** A restore fills the tables of a database, and does not make them. */
+const SCHEMA_REMEDY =
+  'No record was found to be damaged. Undo the changes of the schema as the owner of the tables; if that is not possible, put the tables ' +
+  'aside, create them with portolan ledger migrate, and restore a backup.';
+
+function remedyFor(path: string, isDatabase: boolean): string {
+  const beside = isDatabase ? '' : ' and of the files beside it';
+  return `Keep a copy of ${path}${beside}, and restore a backup: portolan ledger restore BACKUP.`;
+}
+
+function uncheckedText(reason: string): string {
+  return (
+    `Its tables, indexes and triggers were not compared with those of a new ledger (${reason}). For that, grant the role TEMPORARY on the ` +
+    'database, or name the owner of the tables in the URL; a standby cannot compare them.'
+  );
+}
 
 async function verifyFile(path: string) {
   const { inventoryCoverage, verifySqliteLedger } = await import('../../../ledger/verify.ts');
