@@ -46,6 +46,7 @@ test.for([
   ['postgres://ann@db/fleet?sslmode=prefer', 'ledger/bad-address'],
   ['postgres://ann@db/fleet?schema=a;drop', 'ledger/bad-address'],
   ['postgres://ann@db/%zz', 'ledger/bad-address'],
+  [`postgres://ann:${PASSWORD}@db1:5432,db2:5432/fleet`, 'ledger/bad-address'],
 ] as const)('%s is refused, and no message shows a password', ([url, code]) => {
   const found = thrownBy(() => parseAddress(url));
   expect([found.code, found.disposition]).toEqual([code, 'invalid']);
@@ -89,6 +90,26 @@ test.for([
   'C:\\portolan.db',
   'postgres/x.db',
 ])('%s is taken as it is', (ledger) => expect([ledgerArgument(ledger), isPostgres(ledger)]).toEqual([ledger, false]));
+
+test.for([
+  'postgres://ann@db1,db2/fleet',
+  'postgres://ann@db1:5432,db2:5433/fleet',
+  'postgres://ann@db/fleet?host=db1,db2',
+])('%s names several hosts, and the remedy says what to name', (url) => {
+  expect(() => parseAddress(url)).toThrow(
+    expect.objectContaining({
+      code: 'ledger/bad-address',
+      message: 'The URL of the ledger cannot be used: it names several hosts. Nothing was opened.',
+      remedy:
+        'Name one host that always leads to the primary server, such as a name or an address that moves with it, or a proxy.',
+    }),
+  );
+});
+
+test('a comma in the name of a user, a database or the folder of a socket is no second host', () => {
+  expect(parseAddress('postgres://ann,bob@db/fleet,two')).toMatchObject({ host: 'db', user: 'ann,bob' });
+  expect(parseAddress('postgres://ann@localhost/fleet?host=/run/a,b')).toMatchObject({ host: '/run/a,b' });
+});
 
 test.for([undefined, 'none', 'portolan.db', './postgres:/x', '/var/lib/postgres', 'Postgres.db'])(
   '%s is a file',

@@ -166,6 +166,35 @@ test('a database that cannot store every text is refused', async () => {
   ]);
 });
 
+test('a schema with tables of another application is refused, and nothing is created', async () => {
+  const remedy =
+    'Name a schema of its own with ?schema=NAME. If this one contained a ledger, restore its database instead: an empty ledger owns ' +
+    'nothing, and may install twice.';
+  for (const [table, message] of [
+    ['meta', 'contains a table meta that is not one of a ledger'],
+    ['session', 'contains tables, but no ledger (relation "session" already exists)'],
+  ] as const) {
+    const schema = freshSchema();
+    await querySharedServer(`CREATE SCHEMA ${schema}; CREATE TABLE ${schema}.${table} (k INT, name TEXT)`);
+    const access = trusting(await sharedUrl(schema));
+    for (const open of [
+      () => openSharedLedger(access, { ...real, replica: 'one' }),
+      () => openPostgresLedger(access, real),
+      () => migratePostgresLedger(access, real),
+    ]) {
+      const error = await errorOf(open());
+      expect([error.code, error.disposition]).toEqual(['ledger/refused', 'invalid']);
+      expect([error.message, error.remedy]).toEqual([
+        `The ledger ${access.address.location} cannot be used: the schema ${schema} ${message}. Nothing was recorded.`,
+        remedy,
+      ]);
+    }
+    expect(await querySharedServer(`SELECT tablename FROM pg_tables WHERE schemaname = '${schema}'`)).toEqual([
+      { tablename: table },
+    ]);
+  }
+});
+
 test('a database that accepts no writes is refused as a standby until it does', async () => {
   const schema = freshSchema();
   await (await opened(schema)).close();

@@ -35,8 +35,9 @@ const PARAMETERS: readonly string[] = ['schema', 'host', 'sslmode', 'sslrootcert
  */
 export function parseAddress(text: string): PostgresAddress {
   const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url !== undefined && url.password !== '') throw inlinePassword();
+  if (namesSeveralHosts(text, url)) throw severalHosts();
   if (url === undefined) throw badAddress('it is not a URL');
-  if (url.password !== '') throw inlinePassword();
   const parameters = parametersOf(url);
   const host = parameters.get('host') ?? decoded(url.hostname).replace(/^\[(.*)\]$/, '$1');
   const user = decoded(url.username);
@@ -68,6 +69,13 @@ function parametersOf({ searchParams }: URL): ReadonlyMap<string, string> {
   const unknown = [...searchParams.keys()].find((name) => !PARAMETERS.includes(name));
   if (unknown !== undefined) throw badAddress(`it has a parameter that is not one of ${PARAMETERS.join(', ')}`);
   return new Map(searchParams);
+}
+
+/** Whether the URL is one of libpq with a list of hosts. With ports in that list, it cannot be parsed. */
+function namesSeveralHosts(text: string, url: URL | undefined): boolean {
+  const [, authority = ''] = /^[^:/?#]+:\/\/([^/?#]*)/.exec(text) ?? [];
+  const parameter = url?.searchParams.get('host') ?? '';
+  return authority.slice(authority.lastIndexOf('@') + 1).includes(',') || /^[^/]*,/.test(parameter);
 }
 
 function decoded(part: string): string {
@@ -113,6 +121,14 @@ function badAddress(what: string): PortolanError {
     'ledger/bad-address',
     `The URL of the ledger cannot be used: ${what}. Nothing was opened.`,
     'Write postgres://USER@HOST/DATABASE, with ?sslrootcert=FILE for a private CA.',
+  );
+}
+
+function severalHosts(): PortolanError {
+  return invalidInput(
+    'ledger/bad-address',
+    'The URL of the ledger cannot be used: it names several hosts. Nothing was opened.',
+    'Name one host that always leads to the primary server, such as a name or an address that moves with it, or a proxy.',
   );
 }
 

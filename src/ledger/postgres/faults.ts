@@ -11,6 +11,11 @@ export class UnusableFile extends Error {
   override readonly name = 'UnusableFile';
 }
 
+/** The schema has tables that are not those of a ledger. */
+export class ForeignTables extends Error {
+  override readonly name = 'ForeignTables';
+}
+
 /** The driver could not connect, or lost its connection: it has no list of the errors that it throws then. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -121,6 +126,14 @@ export function explainPostgres(error: unknown, location: string): unknown {
 function setupError(error: unknown, location: string): PortolanError | undefined {
   // The path of a file may contain any word.
   if (!(error instanceof Error) || error instanceof PortolanError || error instanceof UnusableFile) return undefined;
+  if (error instanceof ForeignTables)
+    return refused(
+      location,
+      error.message,
+      'Name a schema of its own with ?schema=NAME. If this one contained a ledger, restore its database instead: an empty ledger owns ' +
+        'nothing, and may install twice.',
+      error,
+    );
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message))
     return refused(

@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerTables } from '../schema.ts';
 import { type Migration, newestSchema, type Standing, standingIn } from '../migrations.ts';
+import { ForeignTables, isServerError } from './faults.ts';
 import { UNLIMITED } from './pool.ts';
 
 /** The tables in PostgreSQL: those of every ledger, and the leases of the processes that write. */
@@ -71,18 +72,24 @@ function statementsOf({ to, sql: statements, run, postgres }: Migration): string
   return `${statements};\n${postgres ?? ''};\nUPDATE meta SET v = '${to}' WHERE k = 'schema'`;
 }
 
-/** @returns undefined where there is no ledger. */
+/** @returns undefined where there is no ledger. @throws ForeignTables if the table `meta` is of another application. */
 export async function readPostgresStanding(db: Kysely<PostgresTables>, schema: string): Promise<Standing | undefined> {
   if (!(await hasTable(db, schema))) return undefined;
   return standingIn(await db.selectFrom('meta').select(['k', 'v']).execute());
 }
 
 async function hasTable(db: Kysely<PostgresTables>, schema: string): Promise<boolean> {
-  const { rows } = await sql`
-    select 1 from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-    where n.nspname = ${schema} and c.relname = 'meta'`.execute(db);
+  const { rows } = await sql<{ columns: number }>`
+    select count(f.attname) as columns from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+    left join pg_catalog.pg_attribute f on f.attrelid = c.oid and f.attname in ('k', 'v') and not f.attisdropped
+    where n.nspname = ${schema} and c.relname = 'meta' group by c.oid`.execute(db);
+  if (rows[0] !== undefined && rows[0].columns !== 2)
+    throw new ForeignTables(`the schema ${schema} contains a table meta that is not one of a ledger`);
   return rows.length > 0;
 }
+
+/** A table, index, type or function of this name exists. */
+const NAME_IN_USE = /^(?:42P07|42710|42723)$/;
 
 /** Creates the tables, unless another process has done so meanwhile. */
 export async function createTables(
@@ -96,7 +103,7 @@ export async function createTables(
   });
 }
 
-/** Creates the tables in a transaction that holds the lock of `locking`. */
+/** Creates the tables in a transaction that holds the lock of `locking`. @throws ForeignTables if one of their names is in use. */
 export async function createTablesIn(
   transaction: Transaction<PostgresTables>,
   schema: string,
@@ -107,7 +114,12 @@ export async function createTablesIn(
   // Even `if not exists` requires the privilege to create one.
   if (found.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(transaction);
   await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
-  await sql.raw(tablesOf(steps)).execute(transaction);
+  try {
+    await sql.raw(tablesOf(steps)).execute(transaction);
+  } catch (error) {
+    if (!isServerError(error) || !NAME_IN_USE.test(error.code)) throw error;
+    throw new ForeignTables(`the schema ${schema} contains tables, but no ledger (${error.message})`, { cause: error });
+  }
   await transaction.insertInto('meta').values({ k: 'lineage', v: lineage }).execute();
 }
 
