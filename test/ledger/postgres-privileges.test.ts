@@ -41,6 +41,7 @@ test('the role of a controller writes and verifies a ledger, and cannot change t
   await ledger.commit(transaction([{ op: 'drop-object', uid: object().uid }]));
   const refused = await errorOf(ledger.compact({ nowMs: 1e12, actor: 'test', keepMs: 1, keepPerObject: 0 }));
   expect([refused.code, refused.remedy]).toEqual(['ledger/refused', expect.stringContaining('grants.sql')]);
+  expect(refused.remedy).toContain('Only the owner of the tables may run `portolan ledger migrate`, `compact`');
   await ledger.close();
   expect((await verifyPostgresLedger(as('portolan'))).findings).toEqual([]);
   for (const statement of [
