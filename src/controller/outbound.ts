@@ -57,11 +57,18 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** Added to the time limits of undici. The deadline on the injected clock is the one that counts. */
 const SOCKET_SPARE_MS = 5_000;
 
+/** The way to receivers and collectors. */
+export interface Outbound {
+  readonly post: Post;
+  /** Closes the open sockets. */
+  close(): Promise<void>;
+}
+
 /**
  * Creates the only way to receivers and collectors. It follows no redirect, because messages are signed and addressed
  * to one receiver. It does not retry, and reads only the beginning of an answer.
  */
-export function createOutbound(clock: Clock) {
+export function createOutbound(clock: Clock): Outbound {
   const agent = new Agent({
     // Every receiver has its own queue, so few sockets are enough.
     connections: 2,
@@ -69,7 +76,6 @@ export function createOutbound(clock: Clock) {
   });
   const post: Post = (message, timeoutMs, signal) =>
     withinTime(clock, timeoutMs, signal, (late) => exchange(message, agent, timeoutMs, late));
-  /** `close` closes the open sockets. */
   return { post, close: () => agent.destroy() };
 }
 

@@ -9,7 +9,7 @@ import { unreachable } from '../../model/unreachable.ts';
 import { after, NOT_NEEDED } from '../../runtime/clock.ts';
 import type { ControllerApi } from '../api.ts';
 import { Delivery, type SenderOptions } from '../delivery.ts';
-import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
+import { createOutbound, type Outbound, type OutboundMessage, type Post } from '../outbound.ts';
 import {
   type CommitVerdict,
   commitVerdict,
@@ -28,6 +28,8 @@ export interface NotificationsOptions extends SenderOptions {
   readonly settings: NotificationsSettings;
   /** Name of the source of manifests. */
   readonly source: string;
+  /** Sends the messages. Default: over HTTPS. */
+  readonly outbound?: Outbound;
 }
 
 /** Messages that may wait for one receiver. When it is exceeded, the oldest is dropped. */
@@ -55,7 +57,7 @@ interface Receiver {
  */
 export function startNotifications(options: NotificationsOptions) {
   const { settings, api, clock, redact } = options;
-  const outbound = createOutbound(clock);
+  const outbound = options.outbound ?? createOutbound(clock);
   const receivers = settings.receivers.flatMap((spec) => {
     const rules = settings.rules.filter((rule) => rule.receivers.includes(spec.name));
     return rules.length === 0 ? [] : [openReceiver(spec, rules, options, outbound.post)];

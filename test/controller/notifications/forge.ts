@@ -1,32 +1,24 @@
-import { onTestFinished, vi } from 'vitest';
+import { onTestFinished } from 'vitest';
 import type { ControllerApi } from '../../../src/controller/api.ts';
 import { startNotifications } from '../../../src/controller/notifications/notifications.ts';
-import type { OutboundMessage } from '../../../src/controller/outbound.ts';
+import type { Outbound } from '../../../src/controller/outbound.ts';
 import { Secret } from '../../../src/model/secret.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { seededRandom } from '../../support/virtual-clock.ts';
 import { countsInto, logInto } from '../hand-made.ts';
 
 const ANSWER_MS = 50;
-let receive: (message: OutboundMessage) => void = () => {};
-
-// A receiver of which the answers take virtual time.
-vi.mock('../../../src/controller/outbound.ts', () => ({
-  createOutbound: (clock: Clock) => ({
-    post: async (message: OutboundMessage) => {
-      receive(message);
-      await clock.sleep(ANSWER_MS);
-      return { status: 201, text: '{}', retryAfter: null };
-    },
-    close: async () => {},
-  }),
-}));
 
 /** A forge on virtual time to which a controller sends the statuses of its commits. @returns the states of a commit, oldest first. */
 export function startForge(api: ControllerApi, clock: Clock): (commit: string) => readonly string[] {
   const states: { readonly url: string; readonly state: string }[] = [];
-  receive = ({ url, body }) => {
-    if (typeof url === 'string') states.push({ url, state: (JSON.parse(body) as { readonly state: string }).state });
+  const outbound: Outbound = {
+    async post({ url, body }) {
+      if (typeof url === 'string') states.push({ url, state: (JSON.parse(body) as { readonly state: string }).state });
+      await clock.sleep(ANSWER_MS);
+      return { status: 201, text: '{}', retryAfter: null };
+    },
+    close: async () => {},
   };
   const notifications = startNotifications({
     api,
@@ -47,6 +39,7 @@ export function startForge(api: ControllerApi, clock: Clock): (commit: string) =
       rules: [{ events: ['*'], severity: 'info', labels: {}, receivers: ['forge'] }],
     },
     source: 'default',
+    outbound,
     openSecret: () => () => new Secret('token', 'environment variable TOKEN'),
     redact: (text) => text,
     clock,
