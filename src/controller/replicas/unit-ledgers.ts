@@ -2,6 +2,7 @@ import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { AppRecord, StatusLedger } from '../ledger-records.ts';
 import type { CoreBase } from '../options.ts';
+import { nameOf } from './command-errors.ts';
 import { platformUnit } from './leadership.ts';
 
 /**
@@ -49,11 +50,10 @@ export function mayNotContinue({ stop, leadership }: CoreBase & { readonly stop:
 }
 
 function notLeader(unit: LeaseUnit): PortolanError {
-  const [kind, name] = [unit.slice(0, unit.indexOf(':')), unit.slice(unit.indexOf(':') + 1)];
   return new PortolanError({
     code: 'controller/not-leader',
     disposition: 'retry',
-    message: `This controller does not lead ${kind === 'platform' ? `Platform/${name}` : `the source ${name}`} at this moment. Nothing was done.`,
+    message: `This controller does not lead ${nameOf(unit)} at this moment. Nothing was done.`,
     remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
   });
 }
