@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { startServing, TOKENS } from '../../server/serving.ts';
 import type { Replica } from './hand-led.ts';
-import { both, EAST, twoLeaders } from './two-leaders.ts';
+import { EAST, inSync } from './two-leaders.ts';
 
 async function serve({ controller, shared }: Replica) {
   const serving = await startServing({ api: controller.api, replicas: { shared, leaseMs: 15_000 } });
@@ -29,14 +29,6 @@ async function read(url: string, headers: Readonly<Record<string, string>> = {})
       const { type, detail } = JSON.parse(line.slice('data: '.length)) as { type: string; detail: { reason?: string } };
       return [type, detail.reason].join(' ').trim();
     });
-}
-
-async function inSync() {
-  const scene = await twoLeaders();
-  await scene.group.commit(both('www.example.com'));
-  await scene.group.until(() => scene.two.ready(EAST) === 'True InSync', 'in sync');
-  await scene.group.pass(60_000);
-  return scene;
 }
 
 test('a stream that is open while a failover loses events has the events in their place', async () => {

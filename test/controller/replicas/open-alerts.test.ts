@@ -2,8 +2,8 @@ import { expect, test } from 'vitest';
 import { alertChanges } from '../../../src/controller/notifications/alert.ts';
 import { demo } from '../../../src/sandbox/seeds/demo.ts';
 import { FILES, SHOP, started } from '../shop.ts';
-import { both, EAST, twoLeaders } from './two-leaders.ts';
-import type { Group, Replica } from './hand-led.ts';
+import { both, EAST, inSync } from './two-leaders.ts';
+import type { Replica } from './hand-led.ts';
 
 /** Alerts of the east that no event has ended. */
 function openAlerts({ events }: Replica): readonly string[] {
@@ -14,14 +14,6 @@ function openAlerts({ events }: Replica): readonly string[] {
       else open.delete(alert.name);
     }
   return [...open].sort();
-}
-
-async function inSync(): Promise<{ group: Group; one: Replica; two: Replica }> {
-  const scene = await twoLeaders();
-  await scene.group.commit(both('www.example.com'));
-  await scene.group.until(() => scene.two.ready(EAST) === 'True InSync', 'in sync');
-  await scene.group.pass(60_000);
-  return scene;
 }
 
 test('the alerts of a leader that did not reach the platform end when its successor does', async () => {

@@ -105,7 +105,8 @@ test('a position that the database does not have, as after it was restored, is n
   expect(one.since(3, 1).isComplete).toBe(false);
 });
 
-test.for([2, 9])('a replica goes on with a server that lacks the last events, and has %s others', async (others) => {
+/** Two replicas that have read ten events, and a server in the place of the first one that lacks the last four. */
+async function failedOver() {
   const world = new World();
   const [one, other] = [world.replica('one'), world.replica('other')];
   publish(one, 0, 10);
@@ -113,6 +114,11 @@ test.for([2, 9])('a replica goes on with a server that lacks the last events, an
   world.database.events.splice(6);
   world.database.sequence = 6;
   world.database.server = 'second';
+  return { world, one, other };
+}
+
+test.for([2, 9])('a replica goes on with a server that lacks the last events, and has %s others', async (others) => {
+  const { world, one, other } = await failedOver();
   let rung = 0;
   other.subscribe(() => (rung += 1));
   publish(one, 10, others);
@@ -127,13 +133,7 @@ test.for([2, 9])('a replica goes on with a server that lacks the last events, an
 });
 
 test('a reader of events that a failover lost gets those in their place, after a gap', async () => {
-  const world = new World();
-  const [one, other] = [world.replica('one'), world.replica('other')];
-  publish(one, 0, 10);
-  await world.until(() => one.newest === 10 && other.newest === 10, 'both have all');
-  world.database.events.splice(6);
-  world.database.sequence = 6;
-  world.database.server = 'second';
+  const { world, one, other } = await failedOver();
   publish(one, 10, 2);
   await world.until(() => other.newest === 8, 'the new ones arrive');
   expect(messagesIn(other, 10)).toEqual(['event 10', 'event 11']);

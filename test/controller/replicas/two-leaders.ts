@@ -20,3 +20,12 @@ export async function twoLeaders(settings = '{}'): Promise<{ group: Group; one: 
   await two.leadership.take('platform:west');
   return { group, one, two };
 }
+
+/** The two replicas, in sync with their first commit for a minute. */
+export async function inSync(): ReturnType<typeof twoLeaders> {
+  const scene = await twoLeaders();
+  await scene.group.commit(both('www.example.com'));
+  await scene.group.until(() => scene.two.ready(EAST) === 'True InSync', 'in sync');
+  await scene.group.pass(60_000);
+  return scene;
+}
