@@ -6,6 +6,7 @@ import type { Json } from '../../model/json.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import { type Clock, unlessAborted } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
+import { onceMore } from '../../runtime/once-more.ts';
 import { bugText, LoopBugs } from '../bugs.ts';
 import { afterFormerLeader, expired, failedByBug } from './command-errors.ts';
 import type { LeadChange, Leadership } from './leadership.ts';
@@ -96,8 +97,15 @@ export class Commands {
   /** By lead: the commands that the first reading under it has found. All others were recorded under the same lead. */
   readonly #inherited = new WeakMap<Lead, ReadonlySet<string>>();
   readonly #waiting = new Set<() => void>();
-  #looking: Promise<void> | undefined;
-  #isLookDue = false;
+  /** Reads the commands of the units that this replica leads. */
+  readonly #look = onceMore(async () => {
+    if (this.#stop.signal.aborted) return;
+    const looks = Promise.all(this.#parts.units().map((unit) => this.#lookAt(unit)));
+    await looks.then(
+      () => this.#bugs.clear(),
+      (error: unknown) => this.#bugs.note(error),
+    );
+  });
   #unledDueMs: MonotonicMs;
   readonly #bugs: LoopBugs;
   readonly #unsubscribe: () => void;
@@ -226,24 +234,6 @@ export class Commands {
       await this.#refuseUnled().catch((error: unknown) => this.#bugs.note(error));
       await pause(this.#parts.clock, LOOK_EVERY_MS, signal);
     }
-  }
-
-  /** Reads the commands of the units that this replica leads. */
-  #look(): Promise<void> {
-    this.#isLookDue = true;
-    this.#looking ??= (async () => {
-      while (this.#isLookDue && !this.#stop.signal.aborted) {
-        this.#isLookDue = false;
-        const looks = Promise.all(this.#parts.units().map((unit) => this.#lookAt(unit)));
-        await looks.then(
-          () => this.#bugs.clear(),
-          (error: unknown) => this.#bugs.note(error),
-        );
-      }
-    })().finally(() => {
-      this.#looking = undefined;
-    });
-    return this.#looking;
   }
 
   async #lookAt(unit: LeaseUnit): Promise<void> {
