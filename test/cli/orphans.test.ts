@@ -266,7 +266,7 @@ spec: { url: ${scene.sandbox.url}, auth: { header: Authorization, value: { env: 
 
 test('status, tree and orphans of a controller show them with their time; an older server has no such list', async () => {
   const serving = await serve();
-  const { source, ...rest } = controllerStatus();
+  const { source, counts, ...rest } = controllerStatus();
   const sinceMs = Date.UTC(2026, 10, 20, 12);
   const left = { scope: SCOPE, origin: 'created', objects: ['rule/a'], sinceMs } as const;
   serving.api.list = [application('blog')];
@@ -275,7 +275,12 @@ test('status, tree and orphans of a controller show them with their time; an old
     { ...left, id: 'HttpGatewayRule/api' },
   ];
   const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.viewer };
-  serving.api.state = { ...rest, source: { ...source, error: null }, orphans: 2 };
+  serving.api.state = {
+    ...rest,
+    source: { ...source, error: null },
+    counts: { ...counts, held: 0, failing: 0 },
+    orphans: 2,
+  };
   const status = await runHere(['status'], { env });
   expect(status.code, status.err).toBe(0);
   expect(status.out).toMatch(/^ {2}HttpGatewayRule\/www +False +Unknown +Orphaned +2026-11-20T12:00:00.000Z +created/m);
@@ -286,7 +291,7 @@ test('status, tree and orphans of a controller show them with their time; an old
   expect(list.out).toMatch(/^ {2}HttpGatewayRule\/api +created +2026-11-20T12:00:00.000Z +rule\/a$/m);
   const json = JSON.parse((await runHere(['orphans', 'list', '-o', 'json'], { env })).out) as { orphans: unknown };
   expect(json.orphans).toEqual(serving.api.orphaned.toReversed());
-  serving.api.state = { ...rest, orphans: undefined as never, source };
+  serving.api.state = { ...rest, counts, orphans: undefined as never, source };
   for (const command of ['status', 'tree']) expect((await runHere([command], { env })).out).not.toContain('rphaned');
 });
 

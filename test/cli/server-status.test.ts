@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import type { Hold } from '../../src/model/plan.ts';
-import type { ApplicationStatus, Condition, ResourceStatus } from '../../src/model/status.ts';
+import type { ApplicationStatus, Condition, ControllerStatus, ResourceStatus } from '../../src/model/status.ts';
 import { application, controllerStatus } from '../server/controller.ts';
 import { serve, TOKENS } from '../server/serving.ts';
 import { runHere } from './running.ts';
 
 const SINCE = Date.UTC(2026, 10, 20, 12);
-const CALM = controllerStatus().source;
+const SOURCE = { ...controllerStatus().source, error: null };
+const CALM = { ...controllerStatus().counts, drifted: 0, held: 0, failing: 0, suspended: 0 };
 const lastError = { code: 'platform/unreachable', message: 'no answer', remedy: 'look', atMs: SINCE };
 const approval = { digest: 'abcdef0123', refusals: [], sinceMs: SINCE };
 const suspended = { type: 'suspended', by: 'ops', reason: 'a move', sinceMs: SINCE } as const;
@@ -51,19 +52,36 @@ test.for<readonly [string, number, ApplicationStatus]>([
   ['an application that needs approval', 4, shop({ approval })],
 ])('status of a controller with %s ends with %i', async ([, code, status]) => {
   const serving = await serve();
-  serving.api.state = controllerStatus({ source: { ...CALM, error: null } });
+  serving.api.state = controllerStatus({ source: SOURCE, counts: CALM });
   serving.api.list = [status];
   const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
   const shown = await runHere(['status'], { env });
   expect(shown.code, shown.out + shown.err).toBe(code);
 });
 
+test.for<readonly [string, number, Partial<ControllerStatus['counts']>, readonly string[]]>([
+  ['held', 4, { ready: 0, held: 1 }, []],
+  ['failing', 1, { ready: 0, failing: 1 }, []],
+  ['held and not asked for', 0, { ready: 0, held: 1 }, ['--team', 'shop']],
+])(
+  'status of a controller does not succeed while its summary counts one that was %s',
+  async ([, code, counts, args]) => {
+    const serving = await serve();
+    // The application became ready after the counts were read.
+    serving.api.state = controllerStatus({ source: SOURCE, counts: { ...CALM, applications: 1, ...counts } });
+    serving.api.list = [application('shop')];
+    const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
+    const shown = await runHere(['status', ...args], { env });
+    expect(shown.code, shown.out + shown.err).toBe(code);
+  },
+);
+
 test('status of a controller names the age of its state once it cannot read what the others share', async () => {
   const serving = await serve();
   const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
   const shownWith = async (isReachable: boolean, ageMs: number): Promise<string> => {
     const database = { isReachable, ageMs, asOfMs: Date.UTC(2026, 0, 1, 12) };
-    serving.api.state = controllerStatus({ source: { ...CALM, error: null }, database });
+    serving.api.state = controllerStatus({ source: SOURCE, counts: CALM, database });
     return (await runHere(['status'], { env })).out.replaceAll(/\s+/g, ' ');
   };
   expect(await shownWith(true, 3_000)).not.toContain('database');

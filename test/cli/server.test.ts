@@ -190,7 +190,12 @@ test('what keeps a whole application is said once', async () => {
 
 test('the code of status says the worst: all well, held, failed', async () => {
   const serving = await serve();
-  const calm = { ...serving.api.state, source: { ...serving.api.state.source, error: null } };
+  const { state } = serving.api;
+  const calm = {
+    ...state,
+    source: { ...state.source, error: null },
+    counts: { ...state.counts, held: 0, failing: 0 },
+  };
   serving.api.state = calm;
   serving.api.list = [application('shop')];
   expect((await run(serving, ['status'])).code).toBe(0);

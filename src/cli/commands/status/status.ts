@@ -106,16 +106,22 @@ async function statusOfServer(
     const isAsked = controller.orphans > 0 && filters === undefined;
     const orphans = (isAsked ? await Array.fromAsync(server.list('orphans')) : []) as OrphanStatus[];
     const report: ControllerReport = { controller, applications, resources, orphans };
-    return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report) };
+    return { view: statusOfController(report, server.url), exitCode: exitCodeOf(report, filters === undefined) };
   };
   return show(observe, intervalOf(options.watch, SERVER_WATCH_MS), options, surroundings);
 }
 
-/** Returns the exit code of a report. It uses the conditions, not the shown state: a suspended resource may also be held. */
-function exitCodeOf({ controller, applications, resources }: ControllerReport): ExitCode {
+/**
+ * Returns the exit code of a report. It uses the conditions, not the shown state: a suspended resource may also be held.
+ * @param isWhole whether the report has all applications. Then the counts matter too: the summary shows them, and they may be
+ * older than the lists, which are read after them.
+ */
+function exitCodeOf({ controller, applications, resources }: ControllerReport, isWhole: boolean): ExitCode {
+  const { counts, source } = controller;
   const isFailing = applications.some(({ lastError, failures }) => lastError !== null && failures > 0);
-  if (controller.source.error !== null || isFailing) return EXIT.failed;
+  if (source.error !== null || isFailing || (isWhole && counts.failing > 0)) return EXIT.failed;
   const isHeld =
+    (isWhole && counts.held > 0) ||
     resources.some(({ holds }) => holds.length > 0) ||
     applications.some((one) => one.approval !== null || conditionOf(one, 'Stalled')?.status === 'True');
   return isHeld ? EXIT.held : EXIT.ok;
