@@ -195,10 +195,11 @@ function ask(worker: ChildProcess, task: BatchTask): Promise<BatchReport> {
   });
 }
 
-/** What a schedule is worth: the fewer of its passes find nothing to do, the more. */
+/** What a schedule of one application is worth: the fewer of its passes find nothing to do, the more. */
 function worthOf({ writes, commits, passes, idlePasses, effects }: Tally, schedules: number): string {
+  if (schedules === 0) return 'none of one application';
   const mean = (count: number): string => (count / schedules).toFixed(2);
-  return `${mean(writes)} writes, ${mean(commits)} commits, ${mean(effects)} effects, ${mean(passes)} passes of which ${mean(idlePasses)} amid chaos had nothing to do`;
+  return `each of one application: ${mean(writes)} writes, ${mean(commits)} commits, ${mean(effects)} effects, ${mean(passes)} passes of which ${mean(idlePasses)} amid chaos had nothing to do`;
 }
 
 function print(
@@ -217,7 +218,7 @@ function print(
     [
       `${schedules} schedules from seed ${run.firstSeed}, ${run.ledger} ledger, ${run.workers} workers, ${run.seconds.toFixed(1)} s`,
       `${perSecond.toFixed(0)} schedules/s/core, ${(schedules / (report.cpuMs / 1000)).toFixed(0)} in a second of processor time; ${(steps / schedules).toFixed(0)} steps and ${(virtualMs / schedules / 60_000).toFixed(0)} virtual minutes each; ${Math.round(virtualMs / 1000 / run.seconds)} times real time`,
-      `each: ${worthOf(report.tally, schedules)}`,
+      worthOf(report.tally, schedules - report.drivers.schedules),
       driversText(report.drivers, schedules),
       `${repeated} seeds run twice`,
       `${injected} faults injected, ${(injected / schedules).toFixed(2)} in each:`,

@@ -29,52 +29,62 @@ export function driversOf(
 export interface DriversReport {
   readonly schedules: number;
   readonly cpuMs: number;
+  /** Of all schedules together. */
+  readonly writes: number;
+  readonly commits: number;
+  readonly passes: number;
   readonly ran: Readonly<Record<keyof Ran, number>>;
 }
 
 export const noDrivers: DriversReport = {
   schedules: 0,
   cpuMs: 0,
+  writes: 0,
+  commits: 0,
+  passes: 0,
   ran: { daemon: 0, command: 0, approvals: 0, shared: 0, installs: 0, source: 0, replicas: 0, takeovers: 0 },
 };
 
-export function withDrivers(report: DriversReport, { ran }: DriversResult, cpuMs: number): DriversReport {
-  return {
-    schedules: report.schedules + 1,
-    cpuMs: report.cpuMs + cpuMs,
-    ran: together(report.ran, (name) => Number(ran[name])),
-  };
+export function withDrivers(report: DriversReport, result: DriversResult, cpuMs: number): DriversReport {
+  const { writes, commits, passes, ran } = result;
+  return together(report, { schedules: 1, cpuMs, writes, commits, passes, ran: mapped((name) => Number(ran[name])) });
 }
 
 export function allDrivers(reports: readonly DriversReport[]): DriversReport {
-  return reports.reduce(
-    (total, one) => ({
-      schedules: total.schedules + one.schedules,
-      cpuMs: total.cpuMs + one.cpuMs,
-      ran: together(total.ran, (name) => one.ran[name]),
-    }),
-    noDrivers,
-  );
+  return reports.reduce(together, noDrivers);
 }
 
-function together(left: DriversReport['ran'], right: (name: keyof Ran) => number): DriversReport['ran'] {
+function together(left: DriversReport, right: DriversReport): DriversReport {
   return {
-    daemon: left.daemon + right('daemon'),
-    command: left.command + right('command'),
-    approvals: left.approvals + right('approvals'),
-    shared: left.shared + right('shared'),
-    installs: left.installs + right('installs'),
-    source: left.source + right('source'),
-    replicas: left.replicas + right('replicas'),
-    takeovers: left.takeovers + right('takeovers'),
+    schedules: left.schedules + right.schedules,
+    cpuMs: left.cpuMs + right.cpuMs,
+    writes: left.writes + right.writes,
+    commits: left.commits + right.commits,
+    passes: left.passes + right.passes,
+    ran: mapped((name) => left.ran[name] + right.ran[name]),
+  };
+}
+
+function mapped(of: (name: keyof Ran) => number): DriversReport['ran'] {
+  return {
+    daemon: of('daemon'),
+    command: of('command'),
+    approvals: of('approvals'),
+    shared: of('shared'),
+    installs: of('installs'),
+    source: of('source'),
+    replicas: of('replicas'),
+    takeovers: of('takeovers'),
   };
 }
 
 /** @param all schedules of the run. */
-export function driversText({ schedules, ran, cpuMs }: DriversReport, all: number): string {
+export function driversText({ schedules, ran, cpuMs, ...counts }: DriversReport, all: number): string {
   const share = (count: number): string => `${((count / Math.max(1, all)) * 100).toFixed(2)} %`;
+  const mean = (count: number): string => (count / Math.max(1, schedules)).toFixed(2);
+  const each = `${mean(counts.writes)} writes, ${mean(counts.commits)} commits, ${mean(counts.passes)} passes in each`;
   const perHour = schedules === 0 ? 0 : Math.round((schedules / cpuMs) * 3_600_000);
-  return `of all: ${share(ran.daemon)} ran the daemon, ${share(ran.command)} the command, ${share(ran.approvals)} approvals, ${share(ran.shared)} shared readings, ${share(ran.installs)} installs, ${share(ran.source)} a changing source, ${share(ran.replicas)} several controllers, ${share(ran.takeovers)} takeovers; ${schedules} schedules of drivers, ${perHour} in an hour of processor time`;
+  return `of all: ${share(ran.daemon)} ran the daemon, ${share(ran.command)} the command, ${share(ran.approvals)} approvals, ${share(ran.shared)} shared readings, ${share(ran.installs)} installs, ${share(ran.source)} a changing source, ${share(ran.replicas)} several controllers, ${share(ran.takeovers)} takeovers; ${schedules} schedules of drivers, ${each}, ${perHour} in an hour of processor time`;
 }
 
 /** As `explain` of one application. */
