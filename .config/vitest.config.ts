@@ -10,7 +10,7 @@ const long = process.env.PORTOLAN_TEST_LONG === '1';
 const LONG = /\.long\.test\.ts$/;
 /** Files that take long for what they say: they start first, or one of them would run alone at the end. */
 const SLOW =
-  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|conformance|installation|hardship|export|completion)|\/ledger\/processes|\/port-transitions|\/test\/(?:dashboard|readme|redteam)\//;
+  /\/test\/(?:ci|processes|simulation)\/|\/test\/cli\/(?:apply-|secrets|commands|conformance|installation|hardship|export|completion)|\/ledger\/processes|\/port-transitions|\/test\/(?:dashboard|docs|readme|redteam)\//;
 
 /**
  * Folders whose files share worker processes. In a process of its own, each file would import the same modules again: a third
