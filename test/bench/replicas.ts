@@ -11,8 +11,8 @@ const LEASE_MS = 2_000;
 const TAKEOVERS = 10;
 const PLATFORMS = 30;
 const LATENCY_MS = 150;
-/** Commits, each of which changes every platform. */
-const ROUNDS = 9;
+/** Commits of a run, each of which changes every platform. */
+const ROUNDS = 7;
 const WAIT_MS_MAX = 300_000;
 
 /**
@@ -61,26 +61,28 @@ interface Rounds {
 }
 
 async function manyPlatforms(): Promise<readonly Figure[]> {
-  const [one, three] = [await rounds(1), await rounds(3)];
+  // Each goes first once: the machine may become slower or faster meanwhile.
+  const [one, three] = [[await rounds(1)], [await rounds(3), await rounds(3)]];
+  one.push(await rounds(1));
   return [
     {
       name: `requests of a commit for ${PLATFORMS} platforms without listings of regions, 3 replicas`,
       unit: '',
-      samples: three.requests,
-      floor: one.requests,
+      samples: three.flatMap(({ requests }) => requests),
+      floor: one.flatMap(({ requests }) => requests),
       goal: { text: '1.00 × those of one', isMet: ({ ratio }) => ratio === 1 },
     },
     {
       name: 'its time, 3 replicas',
       unit: 'ms',
-      samples: three.times,
-      floor: one.times,
+      samples: three.flatMap(({ times }) => times),
+      floor: one.flatMap(({ times }) => times),
       goal: { text: '≤ 1 / 0.9 of the time of one', isMet: ({ ratio = Number.NaN }) => ratio <= 1 / 0.9 },
     },
     {
       name: `platforms of one leader, of ${PLATFORMS}`,
       unit: '',
-      samples: [three.mostLed],
+      samples: three.map(({ mostLed }) => mostLed),
       goal: { text: '≤ 13', isMet: ({ max }) => max <= 13 },
     },
   ];
