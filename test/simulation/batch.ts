@@ -11,6 +11,7 @@ import {
 import { minimise } from './minimise.ts';
 import { inWords, type Script } from './perturbations.ts';
 import { runSchedule, type ScheduleResult, type Tally } from './schedule.ts';
+import { summed } from './sums.ts';
 
 export interface BatchTask extends Shares {
   readonly firstSeed: number;
@@ -64,7 +65,7 @@ export async function runBatch(task: BatchTask): Promise<BatchReport> {
     const result = await run(seed, { ledgers: hostOf(task.ledger) });
     schedules += 1;
     steps += result.steps;
-    if ('tally' in result) tally = added(tally, result.tally);
+    if ('tally' in result) tally = summed(tally, result.tally);
     else drivers = withDrivers(drivers, result, cpuMsSince(beganCpu));
     virtualMs += result.virtualMs;
     for (const [kind, count] of result.counts) add(counts, kind, count);
@@ -91,16 +92,6 @@ function cpuMsSince(started: NodeJS.CpuUsage): number {
 
 const nothing: Tally = { writes: 0, commits: 0, passes: 0, idlePasses: 0, effects: 0 };
 
-function added(one: Tally, other: Tally): Tally {
-  return {
-    writes: one.writes + other.writes,
-    commits: one.commits + other.commits,
-    passes: one.passes + other.passes,
-    idlePasses: one.idlePasses + other.idlePasses,
-    effects: one.effects + other.effects,
-  };
-}
-
 export function merged(reports: readonly BatchReport[]): BatchReport {
   const sum = (of: (report: BatchReport) => number): number => reports.reduce((total, report) => total + of(report), 0);
   const counted = (of: (report: BatchReport) => Readonly<Record<string, number>>): Record<string, number> => {
@@ -113,7 +104,7 @@ export function merged(reports: readonly BatchReport[]): BatchReport {
   return {
     schedules: sum((report) => report.schedules),
     steps: sum((report) => report.steps),
-    tally: reports.reduce((total, report) => added(total, report.tally), nothing),
+    tally: reports.reduce((total, report) => summed(total, report.tally), nothing),
     virtualMs: sum((report) => report.virtualMs),
     cpuMs: sum((report) => report.cpuMs),
     counts: counted((report) => report.counts),

@@ -197,9 +197,9 @@ function ask(worker: ChildProcess, task: BatchTask): Promise<BatchReport> {
 
 /** What a schedule of one application is worth: the fewer of its passes find nothing to do, the more. */
 function worthOf({ writes, commits, passes, idlePasses, effects }: Tally, schedules: number): string {
-  if (schedules === 0) return 'none of one application';
+  if (schedules === 0) return 'no schedule was of one application';
   const mean = (count: number): string => (count / schedules).toFixed(2);
-  return `each of one application: ${mean(writes)} writes, ${mean(commits)} commits, ${mean(effects)} effects, ${mean(passes)} passes of which ${mean(idlePasses)} amid chaos had nothing to do`;
+  return `each schedule of one application: ${mean(writes)} writes, ${mean(commits)} commits, ${mean(effects)} effects, ${mean(passes)} passes of which ${mean(idlePasses)} amid chaos had nothing to do`;
 }
 
 function print(

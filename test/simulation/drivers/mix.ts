@@ -1,6 +1,7 @@
 import { Chance } from '../chance.ts';
 import { hostOf, type LedgerKind } from '../ledgers.ts';
 import { minimise } from '../minimise.ts';
+import { summed } from '../sums.ts';
 import { driverInWords } from './perturbations.ts';
 import { type DriversOptions, type DriversResult, type Ran, runDrivers } from './schedule.ts';
 import { runReplicas } from '../replicas/schedule.ts';
@@ -46,36 +47,18 @@ export const noDrivers: DriversReport = {
 };
 
 export function withDrivers(report: DriversReport, result: DriversResult, cpuMs: number): DriversReport {
-  const { writes, commits, passes, ran } = result;
-  return together(report, { schedules: 1, cpuMs, writes, commits, passes, ran: mapped((name) => Number(ran[name])) });
+  const { writes, commits, passes } = result;
+  const names = Object.keys(noDrivers.ran) as (keyof Ran)[];
+  const ran = Object.fromEntries(names.map((name) => [name, Number(result.ran[name])])) as DriversReport['ran'];
+  return together(report, { schedules: 1, cpuMs, writes, commits, passes, ran });
 }
 
 export function allDrivers(reports: readonly DriversReport[]): DriversReport {
   return reports.reduce(together, noDrivers);
 }
 
-function together(left: DriversReport, right: DriversReport): DriversReport {
-  return {
-    schedules: left.schedules + right.schedules,
-    cpuMs: left.cpuMs + right.cpuMs,
-    writes: left.writes + right.writes,
-    commits: left.commits + right.commits,
-    passes: left.passes + right.passes,
-    ran: mapped((name) => left.ran[name] + right.ran[name]),
-  };
-}
-
-function mapped(of: (name: keyof Ran) => number): DriversReport['ran'] {
-  return {
-    daemon: of('daemon'),
-    command: of('command'),
-    approvals: of('approvals'),
-    shared: of('shared'),
-    installs: of('installs'),
-    source: of('source'),
-    replicas: of('replicas'),
-    takeovers: of('takeovers'),
-  };
+function together({ ran, ...left }: DriversReport, { ran: alsoRan, ...right }: DriversReport): DriversReport {
+  return { ...summed(left, right), ran: summed(ran, alsoRan) };
 }
 
 /** @param all schedules of the run. */
