@@ -64,7 +64,7 @@ test.for<readonly [string, number, Partial<ControllerStatus['counts']>, readonly
   ['failing', 1, { ready: 0, failing: 1 }, []],
   ['held and not asked for', 0, { ready: 0, held: 1 }, ['--team', 'shop']],
 ])(
-  'status of a controller does not succeed while its summary counts one that was %s',
+  'status of a controller whose counts are older than its lists, with one that was %s, ends with %i',
   async ([, code, counts, args]) => {
     const serving = await serve();
     // The application became ready after the counts were read.
