@@ -20,8 +20,12 @@ export async function recordRestored(
     const record = { op: 'record', event: 'ledger.restored', detail } as const;
     await ledger.commit({ scope, actor, atMs: clock.now(), operations: [record] });
   }
-  const mark = { op: 'set-fact', key: restoredFact, value: String(ledger.epoch) } as const;
-  await ledger.commit({ scope: '-', actor, atMs: clock.now(), operations: [mark] });
+  await ledger.commit({ scope: '-', actor, atMs: clock.now(), operations: [awaitConfirmations(ledger.epoch)] });
+}
+
+/** To be committed when the ledger may lack installs: those of every scope wait until a person has confirmed it. */
+export function awaitConfirmations(epoch: number): LedgerOperation {
+  return { op: 'set-fact', key: restoredFact, value: String(epoch) };
 }
 
 /** To be committed, with a `record` of who said so, when a person confirms that a scope's installs are as the ledger has them. */

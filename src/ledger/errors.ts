@@ -168,7 +168,7 @@ export function busy(location: string, cause: unknown): PortolanError {
 export function replaced(
   location: string,
   what: string,
-  loss: 'replaced' | 'overwritten' | 'beside' | 'restored',
+  loss: 'replaced' | 'overwritten' | 'beside' | 'restored' | 'lost',
 ): PortolanError {
   const remedies = {
     replaced:
@@ -184,6 +184,10 @@ export function replaced(
       'The database was restored, or a standby took its place without the last transactions. Stop all controllers, save what ' +
       'is there now with `portolan ledger backup FILE`, and restore that file with `portolan ledger restore FILE`: installs ' +
       'then wait until you confirm each application. Start the controllers again.',
+    lost:
+      'The database was restored, or a standby took its place without the last transactions. Installs of all applications wait, also ' +
+      'after a restart. Stop all controllers, compare each application with the console, and confirm it with ' +
+      '`portolan ledger confirm SCOPE`. Start the controllers again.',
   };
   return new PortolanError({
     code: 'ledger/replaced',

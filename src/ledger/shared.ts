@@ -59,7 +59,10 @@ export interface Lead {
    * sent.
    */
   validUntilMs(): MonotonicMs;
-  /** Aborted once this process knows that it does not lead the unit any more: its lease was taken over, or it has released it. */
+  /**
+   * Aborted once this process knows that it does not lead the unit any more: its lease was taken over, or it has released it. If the
+   * database has lost the lease, the reason is the error `ledger/replaced`.
+   */
   readonly over: AbortSignal;
 }
 

@@ -25,17 +25,26 @@ export class HeldLead implements Lead {
         try {
           await ledger.commit(transaction);
         } catch (error) {
-          if (error instanceof PortolanError && isLedgerLost(error)) {
-            this.refusal ??= error;
-            onFenced(error.code === 'ledger/replaced' ? 'records-lost' : 'taken-over');
-            this.end();
-          }
+          if (error instanceof PortolanError && isLedgerLost(error)) this.#refuse(error, onFenced);
           throw error;
         }
       },
     };
-    if (lead.over.aborted) this.end();
-    lead.over.addEventListener('abort', () => this.end(), { once: true });
+    const over = (): void => {
+      const reason: unknown = lead.over.reason;
+      if (reason instanceof PortolanError) this.#refuse(reason, onFenced);
+      else this.end();
+    };
+    if (lead.over.aborted) over();
+    else lead.over.addEventListener('abort', over, { once: true });
+  }
+
+  /** The lead may end with the same error that a transaction throws then. */
+  #refuse(error: PortolanError, onFenced: (because: RefusedBecause) => void): void {
+    if (this.refusal === error) return;
+    this.refusal ??= error;
+    onFenced(error.code === 'ledger/replaced' ? 'records-lost' : 'taken-over');
+    this.end();
   }
 
   get over(): AbortSignal {

@@ -359,6 +359,10 @@ export class ReplicaLeadership implements Leadership {
       if (!(error instanceof PortolanError)) return this.#fail(error);
       log.warn(error.message, { code: error.code, remedy: error.remedy });
     }
+    if (lead.refusal?.code === 'ledger/replaced') {
+      this.#logLost(lead);
+      return this.#ended(lead, 'lost');
+    }
     const isLost = lead.over.aborted;
     await lead.ledger.close().catch(expected);
     lead.end();

@@ -1,16 +1,16 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
-import { fenced, type Holder, locked, newer, replaced, retiredLedger } from '../errors.ts';
+import { fenced, type Holder, locked, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
-import type { Clock } from '../../runtime/clock.ts';
 import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import { sendMarginMs } from '../send-margin.ts';
-import { prepare } from '../queries.ts';
-import { retired, retirementOf } from '../retirement.ts';
 import type { LedgerTables } from '../schema.ts';
-import { CommitUnanswered, explainPostgres, isServerError, postgresFault } from './faults.ts';
-import type { Renewable, Renewals } from './renewals.ts';
-import { databaseNow, type LeaseTable, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
+import { CommitUnanswered, explainPostgres, isServerError } from './faults.ts';
+import { leaseQueries } from './lease-queries.ts';
+import { recordLoss, RecordsLost } from './records-lost.ts';
+import type { Renewable } from './renewals.ts';
+import { databaseNow, type LeaseTable, type PostgresTables } from './tables.ts';
+import { type LeaseParts, type Taken, takeOver } from './takeover.ts';
 
 /** Time after its last sign at which another process may take a lease over. */
 export const LEASE_MS = 15_000;
@@ -18,21 +18,6 @@ export const LEASE_MS = 15_000;
 const POLL_MS_MAX = 500;
 /** Waits between attempts to find out whether a commit took place: about 10 s in all. */
 const ASKING_MS = [50, 150, 300, 500, 1_000, 2_000, 3_000, 3_000] as const;
-
-export interface LeaseParts {
-  readonly db: Kysely<PostgresTables>;
-  readonly renewals: Renewals;
-  readonly location: string;
-  readonly clock: Clock;
-  /** Random id of this process. */
-  readonly holder: string;
-  readonly actor: string;
-  readonly leaseMs: number;
-  /** The part of the ledger that it covers: `WHOLE_LEDGER`, or a platform (`platformLease`). */
-  readonly scope: string;
-  /** The newest schema that this process knows. */
-  readonly known: number;
-}
 
 /**
  * Takes the lease of a ledger. If its holder gives no sign, that is after a crash, it waits until the lease expires.
@@ -115,88 +100,6 @@ export function holderIn({ actor, since_ms: sinceMs }: Sign): Holder {
   return { actor, sinceMs };
 }
 
-class NotExpired extends Error {}
-
-/** A row of a lease that this process has taken. */
-interface Taken {
-  readonly epoch: number;
-  /** Serial of the last transaction of the former holder; 0: there was none. */
-  readonly serial: number;
-}
-
-/** @returns undefined if another process was faster. */
-async function takeOver({
-  db,
-  location,
-  holder,
-  actor,
-  leaseMs,
-  scope,
-  known,
-}: LeaseParts): Promise<Taken | undefined> {
-  try {
-    return await db.transaction().execute(async (transaction) => {
-      // All takeovers of a ledger wait for this row, so that none of them misses the lease of another.
-      const raised = await transaction
-        .updateTable('meta')
-        .set({ v: sql<string>`(v::bigint + 1)::text` })
-        .where('k', '=', 'epoch')
-        .returning((row) => [
-          'v',
-          row.selectFrom('meta as other').select('other.v').where('other.k', '=', 'schema').as('schema'),
-        ])
-        .executeTakeFirstOrThrow();
-      const epoch = Number(raised.v);
-      if (Number(raised.schema) > known) throw newer(location, Number(raised.schema), known);
-      await endRivals(transaction, scope);
-      const row = {
-        holder,
-        actor,
-        epoch,
-        since_ms: databaseNow,
-        expires_ms: sql<number>`${databaseNow} + ${leaseMs}::bigint`,
-      };
-      // Waits for a transaction of the former holder, which holds the row until it ends.
-      const taken = await transaction
-        .insertInto('lease')
-        .values({ scope, ...row, serial: 0 })
-        .onConflict((on) => on.column('scope').doUpdateSet(row).where('lease.expires_ms', '<=', databaseNow))
-        // This statement sees what happened while the first one waited, such as a copy of the ledger.
-        .returning((row) => [
-          'lease.serial',
-          row.selectFrom('meta').select('meta.v').where('meta.k', '=', retired).as('retirement'),
-        ])
-        .executeTakeFirst();
-      if (taken === undefined) throw new NotExpired();
-      if (taken.retirement !== null) throw retiredLedger(location, retirementOf(taken.retirement));
-      return { epoch, serial: taken.serial };
-    });
-  } catch (error) {
-    if (error instanceof NotExpired) return undefined;
-    throw error;
-  }
-}
-
-/**
- * Ends the leases that a lease excludes. One that has expired stays valid until then. It is decided by one reading of the clock under the
- * locks of their rows: a lease that expired between two readings would be neither a rival nor ended.
- * @throws NotExpired if a process has one of them.
- */
-async function endRivals(transaction: Transaction<PostgresTables>, scope: string): Promise<void> {
-  const rivals = await transaction
-    .selectFrom('lease')
-    .select(['scope', sql<number>`expires_ms - ${databaseNow}`.as('left_ms')])
-    .where('scope', scope === WHOLE_LEDGER ? '<>' : '=', WHOLE_LEDGER)
-    .where('scope', '<>', scope)
-    .where('holder', '<>', '')
-    .forUpdate()
-    .execute();
-  if (rivals.some(({ left_ms: leftMs }) => leftMs > 0)) throw new NotExpired();
-  if (rivals.length === 0) return;
-  const scopes = rivals.map((rival) => rival.scope);
-  await transaction.updateTable('lease').set({ holder: '' }).where('scope', 'in', scopes).execute();
-}
-
 /**
  * The right of one process to write a ledger. Each transaction proves it: it renews the row of the lease only if holder and epoch
  * are its own, and a takeover waits for that row. No clock of a machine decides anything.
@@ -213,6 +116,9 @@ export class Lease implements Renewable {
   #pending: number | undefined;
   #turn: Promise<unknown> = Promise.resolve();
   readonly #validity: TimeLimit;
+  /** Whether installs wait, whichever process continues, because the database has lost records of this one. */
+  #isLossRecorded = false;
+  #isBeingChecked = false;
 
   /** Until then, no other process can have taken the lease: it counts from before the last renewal was sent. */
   get validUntilMs(): MonotonicMs {
@@ -256,20 +162,27 @@ export class Lease implements Renewable {
   }
 
   /** Returns why the row is not as this process left it. */
-  async #refusal(executor: Transaction<LedgerTables>): Promise<PortolanError> {
+  async #refusal(executor: Transaction<LedgerTables>): Promise<PortolanError | RecordsLost> {
     const { holder, location, scope } = this.#parts;
     const found = (await this.#queries.current(executor, { scope })).rows[0];
     const isOwn = found !== undefined && found.holder === holder && found.epoch === this.epoch && found.expires_ms > 0;
-    if (!isOwn) {
-      this.lose();
-      return fenced(location, this.epoch, found?.epoch ?? 0);
-    }
     const last = this.#serials.at(-1);
-    return replaced(
-      location,
-      `the last record of ${scope} has the serial ${found.serial}, and ${last} was recorded`,
-      'restored',
-    );
+    if (isOwn)
+      return new RecordsLost(
+        `the last record of ${scope} has the serial ${found.serial}, and ${last} was recorded`,
+        false,
+      );
+    if (found === undefined || this.#isForgotten(found))
+      return new RecordsLost(`it has no record of the lease of ${scope} from epoch ${this.epoch} on`, true);
+    this.lose();
+    return fenced(location, this.epoch, found.epoch);
+  }
+
+  /** Whether the database has lost the takeover by this process, or what followed: epochs and serials only rise. */
+  #isForgotten({ holder, epoch, serial }: Pick<LeaseTable, 'holder' | 'epoch' | 'serial'>): boolean {
+    if (epoch < this.epoch || serial < Math.min(...this.#serials)) return true;
+    // Each takeover has an epoch of its own. A restore and a rival, which end leases, leave no holder.
+    return epoch === this.epoch && holder !== this.#parts.holder && holder !== '';
   }
 
   /** Runs the transactions of this process one after another: all of them need the row of the lease. */
@@ -289,6 +202,7 @@ export class Lease implements Renewable {
         result = { value: await work(executor as unknown as Transaction<LedgerTables>) };
       });
     } catch (error) {
+      if (error instanceof RecordsLost) throw await this.#reportLoss(error);
       if (!(error instanceof CommitUnanswered) || result === undefined) throw error;
       // The cause ended the connection: what was not committed may be repeated.
       if (this.#pending === undefined || !(await this.#wasCommitted(this.#pending, error))) throw error.cause;
@@ -308,8 +222,9 @@ export class Lease implements Renewable {
   async #wasCommitted(serial: number, unanswered: CommitUnanswered): Promise<boolean> {
     const { db, clock, location, scope } = this.#parts;
     for (const waitMs of ASKING_MS) {
+      let found: Pick<LeaseTable, 'epoch' | 'serial'> | undefined;
       try {
-        const found = await db
+        found = await db
           .transaction()
           .execute((transaction) =>
             transaction
@@ -319,71 +234,79 @@ export class Lease implements Renewable {
               .forUpdate()
               .executeTakeFirst(),
           );
-        // The serial of a transaction that was rolled back may be that of a successor.
-        if (found?.epoch !== this.epoch) throw takenOverUnanswered(location);
-        return found.serial === serial;
       } catch (error) {
-        const fault = error instanceof CommitUnanswered ? 'lost' : postgresFault(error);
-        if (fault !== 'lost' && fault !== 'busy') throw error;
+        unlessBug(error, location);
+        // Also a refusal says nothing about the transaction: the address may lead to a standby for a while.
         await clock.sleep(waitMs);
+        continue;
       }
+      // The serial of a transaction that was rolled back may be that of a successor.
+      if (found?.epoch !== this.epoch) {
+        this.check();
+        throw takenOverUnanswered(location);
+      }
+      return found.serial === serial;
     }
     this.#serials = [...this.#serials, serial];
     throw unanswered;
   }
 
-  /** Ends the leadership: another process has the lease. */
-  lose(): void {
-    this.#parts.renewals.remove(this);
-    this.#over.abort();
+  /**
+   * Keeps the lease, because a successor would not know what is lost, and makes installs wait in case this process ends.
+   * @returns the error of the transaction that noticed the loss.
+   */
+  async #reportLoss({ message: what, isLeaseLost }: RecordsLost): Promise<PortolanError> {
+    const { location, renewals } = this.#parts;
+    if (isLeaseLost) {
+      renewals.remove(this);
+      await tryLease(this.#parts).catch((error: unknown) => unlessBug(error, location));
+    }
+    this.#isLossRecorded ||= await recordLoss(this.#parts, what).then(
+      () => true,
+      (error: unknown) => unlessBug(error, location),
+    );
+    const error = replaced(location, what, this.#isLossRecorded ? 'lost' : 'restored');
+    if (isLeaseLost) this.lose(error);
+    return error;
   }
 
-  /** Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. */
+  /** Finds out why its row is not that of this lease any more: another process took it, or the database lost it. */
+  check(): void {
+    if (this.#isBeingChecked) return;
+    this.#isBeingChecked = true;
+    void this.transact((executor) => this.fence(executor))
+      .catch((error: unknown) => unlessBug(error, this.#parts.location))
+      .finally(() => (this.#isBeingChecked = false));
+  }
+
+  /** Ends the leadership. @param reason undefined: another process has the lease. */
+  lose(reason?: PortolanError): void {
+    this.#parts.renewals.remove(this);
+    this.#over.abort(reason);
+  }
+
+  /**
+   * Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. So does one whose records the
+   * database has lost, which a process that ends may notice only here.
+   */
   async release(): Promise<void> {
     const { db, holder, location, scope } = this.#parts;
     this.#parts.renewals.remove(this);
     this.#over.abort();
     try {
-      await this.#queries.release(db, { scope, holder, epoch: this.epoch });
+      const held = { scope, holder, epoch: this.epoch, serials: this.#serials };
+      const { rows } = await this.#queries.release(db, held);
+      if (rows.length === 0) await this.transact((executor) => this.fence(executor));
     } catch (error) {
-      if (!isServerError(error) && !(explainPostgres(error, location) instanceof PortolanError)) throw error;
+      unlessBug(error, location);
     }
   }
 }
 
-interface Holding {
-  readonly serial: number;
-  readonly leaseMs: number;
-  /** The serials that the row may have: with any other one, the database has lost transactions of this process. */
-  readonly serials: readonly number[];
-}
-
-function leaseQueries(db: Kysely<PostgresTables>) {
-  type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'>;
-  const own = ({ scope, holder, epoch }: Held) =>
-    db
-      .updateTable('lease')
-      .where('scope', '=', scope)
-      .where('holder', '=', holder)
-      .where('epoch', '=', epoch)
-      // A statement that arrives after the release must not bring the lease back.
-      .where('expires_ms', '>', 0);
-  const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
-  return {
-    raiseSerial: prepare((_: object) =>
-      db.updateTable('meta').set({ v: sql<string>`(v::bigint + 1)::text` }).where('k', '=', 'serial').returning('v'),
-    ),
-    hold: prepare((holes: Held & Holding) =>
-      own(holes)
-        .where('serial', '=', sql<number>`any(${holes.serials}::bigint[])`)
-        .set({ serial: holes.serial, expires_ms: expiry(holes.leaseMs) })
-        .returning('scope'),
-    ),
-    release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),
-    current: prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
-      db.selectFrom('lease').select(['holder', 'epoch', 'serial', 'expires_ms']).where('scope', '=', scope),
-    ),
-  };
+/** @throws an error that is none of the database. */
+function unlessBug(error: unknown, location: string): false {
+  if (!isServerError(error) && !(explainPostgres(error, location) instanceof PortolanError)) throw error;
+  return false;
 }
 
 function takenOverUnanswered(location: string): PortolanError {

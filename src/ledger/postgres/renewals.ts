@@ -11,8 +11,8 @@ export interface Renewable {
   readonly epoch: number;
   /** @param before the moment before the renewal was sent. */
   renewedFrom(before: Moment): void;
-  /** Another process has taken the lease. */
-  lose(): void;
+  /** Its row is not that of this lease any more. */
+  check(): void;
 }
 
 export interface RenewalParts {
@@ -93,9 +93,7 @@ export class Renewals {
       const lease = leases.get(scope);
       if (lease === undefined) continue;
       if (outcome === 'renewed') lease.renewedFrom(before);
-      if (outcome !== 'lost') continue;
-      this.#leases.delete(lease);
-      lease.lose();
+      if (outcome === 'lost') lease.check();
     }
     return ![...outcomes.values()].includes('busy');
   }

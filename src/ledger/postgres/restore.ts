@@ -1,16 +1,13 @@
-import { type Kysely, sql, type Transaction } from 'kysely';
+import { sql, type Transaction } from 'kysely';
 import type { RestoreReport } from '../backup.ts';
 import type { OpenCommand } from '../commands.ts';
 import { recordRestored } from '../confirmation.ts';
 import { type ContentStanding, copyContents, mustBeNewest } from '../copy.ts';
 import { contentTables, type LedgerContents } from '../contents.ts';
-import { epochFence } from '../epoch-fence.ts';
 import { backupPlace } from '../file-place.ts';
 import { migrations, newestSchema, type Standing } from '../migrations.ts';
-import { commitQueries } from '../queries.ts';
 import { retired } from '../retirement.ts';
-import type { LedgerTables } from '../schema.ts';
-import { SqlLedger } from '../sql-ledger.ts';
+import type { SqlLedger } from '../sql-ledger.ts';
 import { withSqliteContents } from '../sqlite-contents.ts';
 import { contentsIn } from './contents.ts';
 import { endLeases } from './lease.ts';
@@ -20,6 +17,7 @@ import type { PostgresAccess } from './pool.ts';
 import { blockLedger, whenUnused } from './presence.ts';
 import { openCommands } from './shared-commands.ts';
 import { createTablesIn, type PostgresTables, readPostgresStanding } from './tables.ts';
+import { ledgerIn } from './transaction-ledger.ts';
 
 interface Restore {
   readonly access: PostgresAccess;
@@ -118,34 +116,6 @@ function raisedAbove(
     serial: Math.max(standing.serial, former.serial) + 1,
     epoch: Math.max(standing.epoch, former.epoch) + 1,
   };
-}
-
-/** Returns a ledger that is written in a transaction, which keeps other processes from it. */
-function ledgerIn(
-  transaction: Transaction<PostgresTables>,
-  location: string,
-  { lineage, epoch }: Pick<Standing, 'lineage' | 'epoch'>,
-  { clock }: Pick<PostgresLedgerOptions, 'clock'>,
-): SqlLedger {
-  const db = transaction as unknown as Kysely<LedgerTables>;
-  return new SqlLedger({
-    db,
-    location,
-    lineage,
-    epoch,
-    writable: true,
-    clock,
-    // No statement is repeated: an error ends the transaction.
-    faultOf: () => 'unknown',
-    explain: (error) => error,
-    fence: epochFence({ queries: commitQueries(db), location, epoch }),
-    transact: (work) => work(transaction as unknown as Transaction<LedgerTables>),
-    shrink: () => {},
-    committed: () => {},
-    guard: undefined,
-    facts: new Map(),
-    release: async () => {},
-  });
 }
 
 /** Records which commands nothing carries out any more. */

@@ -13,6 +13,7 @@ import type { Json } from '../../model/json.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
+import { recordLoss } from './records-lost.ts';
 import { databaseNow, durably, type PostgresTables } from './tables.ts';
 
 /** Events that are kept. */
@@ -26,6 +27,8 @@ export interface SharedDataParts {
   readonly schema: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** Names this process, in the history. */
+  readonly actor: string;
 }
 
 /**
@@ -195,9 +198,23 @@ export async function changedFacts(
       and exists (select 1 from unnest(${prefixes}::text[]) as p(prefix) where starts_with(f.key, p.prefix))
     where m.k = 'serial' order by f.key`);
   const { server: answering = '', newest = 0 } = rows[0] ?? {};
+  if (newest < since) await noteLoss(data, since);
   const isOther = newest < since || answering !== (data.factsServer ?? answering);
   if (isOther && since > 0) return changedFacts(data, 0, prefixes);
   data.factsServer = answering;
   const facts = new Map(rows.flatMap(({ key, value }) => (key === null ? [] : [[key, value] as const])));
   return { serial: newest, facts };
+}
+
+/** Serials only rise: a reader that knows a later one notices a loss whose process ended. */
+async function noteLoss({ parts }: SharedData, since: number): Promise<void> {
+  try {
+    await recordLoss(
+      parts,
+      `the last record had the serial ${since} when ${parts.actor} read it`,
+      (found) => found.serial < since,
+    );
+  } catch (error) {
+    throw explainPostgres(error, parts.location);
+  }
 }

@@ -97,7 +97,8 @@ class PostgresSharedLedger implements SharedLedger {
     const { location, schema } = access.address;
     this.#parts = parts;
     this.reader = parts.reader;
-    this.#data = new SharedData({ db, location, schema, clock: options.clock, random: options.random });
+    const { clock, random, actor } = options;
+    this.#data = new SharedData({ db, location, schema, clock, random, actor });
     this.events = this.#data.events;
     this.sessions = this.#data.sessions;
     this.commands = sharedCommands(this.#data, holder);

@@ -1,4 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { HeldLead } from '../../../src/controller/replicas/held-lead.ts';
 import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { readOnlyDatabase } from '../../../src/ledger/postgres/faults.ts';
 import { inputOutput, replaced, retiredLedger } from '../../../src/ledger/errors.ts';
@@ -255,6 +256,50 @@ test('a leader whose ledger has lost transactions works no longer, and no other 
   expect(a.lines.filter((line) => line.includes(unit)).at(-1)).toMatch(
     /error .*does not work on platform:p00 any more, and keeps its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
   );
+});
+
+test('a unit whose records turn out to be lost while it is handed over is not handed over', async () => {
+  const group = groupOf(2);
+  let unit: LeaseUnit | undefined;
+  const a = group.add('a', {
+    work: async ({ type, lead }) => {
+      if (type !== 'leaving' || unit !== undefined) return;
+      unit = lead.unit;
+      a.faultOf = (operation) =>
+        operation === 'commit' ? replaced('memory', 'its serial is 1', 'restored') : undefined;
+      const scope = unit.startsWith('source:') ? unit : `${unit.slice('platform:'.length)}/team/region/1`;
+      const transaction = { scope, actor: 'a test', atMs: 1, operations: [] };
+      await expect(lead.ledger.commit(transaction)).rejects.toMatchObject({ code: 'ledger/replaced' });
+      a.faultOf = () => undefined;
+    },
+  });
+  await group.until(() => group.isWhole, 'it leads everything');
+  const b = group.add('b');
+  await group.until(() => unit !== undefined, 'it hands one over');
+  await group.pass(LEASE_MS * 10);
+  expect(a.refusals).toEqual(['records-lost']);
+  expect(b.gained.map((one) => one.unit)).not.toContain(unit);
+  expect(a.lines.filter((line) => line.includes(String(unit))).at(-1)).toMatch(
+    /error .*keeps its lease.*Stop all controllers/,
+  );
+});
+
+test('a lease that the database has lost ends with its error, and counts once', async () => {
+  const group = groupOf(1);
+  const a = group.add('a');
+  await group.until(() => group.isWhole, 'it leads both');
+  const [unit] = group.units as [LeaseUnit];
+  const led = a.leadership.of(unit);
+  if (led === undefined) throw new Error('it leads the unit');
+  const over = new AbortController();
+  const because: string[] = [];
+  const held = new HeldLead({ ...led, unit, over: over.signal }, (one) => because.push(one));
+  const error = replaced('memory', 'its lease is gone', 'lost');
+  const ended = vi.fn();
+  held.over.addEventListener('abort', ended);
+  over.abort(error);
+  over.abort(error);
+  expect([held.refusal, because, ended.mock.calls.length]).toEqual([error, ['records-lost'], 1]);
 });
 
 test('a replica whose ledger was copied to another place ends, and its remedy names the copy', async () => {
