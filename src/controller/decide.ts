@@ -1,32 +1,103 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { LedgerOperation } from '../ledger/ledger.ts';
+import type { Lead } from '../ledger/shared.ts';
+import { PortolanError } from '../model/errors.ts';
+import { LoopBugs } from './bugs.ts';
 import { type Core, publish } from './core.ts';
 import type { EventDraft } from './events.ts';
-import { type AppRecord, type Kept, writeRecord } from './ledger-records.ts';
+import {
+  type AppRecord,
+  digestWithoutTimes,
+  type Kept,
+  nothingKept,
+  restoreRecord,
+  type Stored,
+  writeRecord,
+} from './ledger-records.ts';
 import { platformUnit } from './replicas/leadership.ts';
+import { pause } from './replicas/pause.ts';
 import { leading, ledgerBy } from './replicas/unit-ledgers.ts';
 
+interface Decision {
+  readonly change: Partial<Kept>;
+  readonly line: LedgerOperation;
+  readonly event: EventDraft;
+}
+
+/** Interval at which the ledger is asked what it has recorded. */
+const ASK_AGAIN_MS = 500;
+
 /**
- * Saves a decision of an operator, and then puts it in force. If saving fails, nothing was decided. The source may have removed the
- * application meanwhile, and named it again: then it has another record.
+ * Saves a decision of an operator, and then puts it in force. If saving fails, the ledger says what is in force, as soon as it answers:
+ * the decision may be recorded. Until then nothing else is saved of the application.
+ * @throws the error of the ledger, at once.
  */
-export async function decide(
-  core: Core,
-  record: AppRecord,
-  decision: { readonly change: Partial<Kept>; readonly line: LedgerOperation; readonly event: EventDraft },
-): Promise<void> {
-  const { change } = decision;
+export async function decide(core: Core, record: AppRecord, decision: Decision): Promise<void> {
   const { id, status, turns } = record;
-  await leading(core, platformUnit(status.platform), (lead) =>
+  await leading(core, platformUnit(status.platform), async (lead) => {
+    const saved = Promise.withResolvers<void>();
     // A pass that saves after this turn saves the decision, too, because it is in force by then.
-    turns.run(id, async () => {
-      const saved = core.records.get(id) ?? record;
-      const next = { ...saved, kept: { ...saved.kept, ...change } };
-      await writeRecord(ledgerBy(core, lead), next, [decision.line]);
-      saved.written = next.written;
-      // A pass may have changed other members meanwhile.
-      for (const one of new Set([record, saved, core.records.get(id) ?? saved])) one.kept = { ...one.kept, ...change };
-      core.decided.set(id, { ...core.decided.get(id), ...change });
-      publish(core, record, record.revision, [decision.event]);
-    }),
-  );
+    turns
+      .run(id, () => save(core, { record, now: core.records.get(id) ?? record, lead, decision, saved }))
+      .catch((error: unknown) => new LoopBugs(core.options.log).note(error));
+    await saved.promise;
+  });
+}
+
+interface Saving {
+  readonly record: AppRecord;
+  /** The record of the application when its turn begins: the source may have removed it meanwhile, and named it again. */
+  readonly now: AppRecord;
+  readonly lead: Lead;
+  readonly decision: Decision;
+  /** Settled before the turn ends. */
+  readonly saved: PromiseWithResolvers<void>;
+}
+
+async function save(core: Core, saving: Saving): Promise<void> {
+  const { record, now, lead, decision, saved } = saving;
+  const { change, line, event } = decision;
+  const next = { ...now, kept: { ...now.kept, ...change } };
+  try {
+    await writeRecord(ledgerBy(core, lead), next, [line]);
+    now.written = next.written;
+    putInForce(core, saving, change);
+    publish(core, record, record.revision, [event]);
+    return saved.resolve();
+  } catch (error) {
+    saved.reject(error);
+    if (!(error instanceof PortolanError)) return;
+  }
+  // Nothing is written for an application that may be suspended.
+  if (change.suspended) putInForce(core, saving, change);
+  const found = await whenAnswered(core, record, lead);
+  if (found === undefined) return;
+  const names = Object.keys(change) as (keyof Kept)[];
+  const recorded = Object.fromEntries(names.map((name) => [name, found.kept[name]])) as Partial<Kept>;
+  now.written = digestWithoutTimes(found);
+  putInForce(core, saving, recorded);
+  if (isDeepStrictEqual(recorded, change)) publish(core, record, record.revision, [event]);
+  core.queue.add(record.id, 'the ledger answered');
+}
+
+/** A pass may have changed other members meanwhile, and the source may have given the application another record. */
+function putInForce(core: Core, { record, now }: Pick<Saving, 'record' | 'now'>, change: Partial<Kept>): void {
+  const { id } = record;
+  for (const one of new Set([record, now, core.records.get(id) ?? now])) one.kept = { ...one.kept, ...change };
+  core.decided.set(id, { ...core.decided.get(id), ...change });
+}
+
+/** @returns the record in the ledger; undefined: this version does not understand it, or another process decides about it by now. */
+async function whenAnswered(core: Core, record: AppRecord, lead: Lead): Promise<Stored | undefined> {
+  const over = AbortSignal.any([lead.over, core.stop]);
+  while (!over.aborted) {
+    try {
+      const found = await restoreRecord(ledgerBy(core, lead), record.id);
+      return found === 'unreadable' ? undefined : (found ?? { status: record.status, kept: nothingKept });
+    } catch (error) {
+      if (!(error instanceof PortolanError)) throw error;
+      await pause(core.options.clock, ASK_AGAIN_MS, over);
+    }
+  }
+  return undefined;
 }

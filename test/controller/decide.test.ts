@@ -36,6 +36,9 @@ function coreOf(ledger: Ledger): Core {
     records: new Map(),
     decided: new Map(),
     recordTurns: new RecordTurns(),
+    queue: { add: () => {} },
+    stop: new AbortController().signal,
+    options: { clock: systemClock, log: { error: (text: string) => expect.fail(text) } },
   } as unknown as Core;
 }
 

@@ -40,8 +40,7 @@ async function withLoss(schema: string, ledger: SharedLedger): Promise<Lead> {
 const losses = async ({ reader }: SharedLedger) =>
   (await reader.history({ limit: 100 })).filter(({ event }) => event === 'ledger.restored').map(({ detail }) => detail);
 
-const untilLed = (ledger: SharedLedger) =>
-  expect.poll(() => ledger.lead('platform:default'), { timeout: 60_000, interval: 100 }).toBeDefined();
+const untilLed = (ledger: SharedLedger) => expect.poll(() => ledger.lead('platform:default')).toBeDefined();
 
 test('once a loss was noticed, installs wait whoever continues, until each application is confirmed', async () => {
   const schema = freshSchema();
@@ -100,7 +99,7 @@ test.for(['a commit', 'a renewal'] as const)('%s notices that the takeover itsel
   const led = await lead(one);
   await failover();
   if (who === 'a commit') expect(await codeOf(led.ledger.commit(step(2)))).toBe('ledger/replaced');
-  await expect.poll(() => led.over.aborted, { timeout: 60_000 }).toBe(true);
+  await expect.poll(() => led.over.aborted).toBe(true);
   expect(led.over.reason).toMatchObject({ code: 'ledger/replaced' });
   expect(await awaitsConfirmation(two.reader, shop)).toBe(true);
   await real.clock.sleep(2 * LEASE_MS);
@@ -154,7 +153,7 @@ test('a database that is read-only for a while, as a standby that is late, has l
   await querySharedServer("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE usename = 'late'");
   // What the reader finds on a standby that has not received the last record.
   await failover();
-  await expect.poll(() => codeOf(two.factsSince(serial, [])), { timeout: 60_000 }).toBe('ledger/refused');
+  await expect.poll(() => codeOf(two.factsSince(serial, []))).toBe('ledger/refused');
   await querySharedServer(`UPDATE ${schema}.meta SET v = '${serial}' WHERE k = 'serial'`);
   await querySharedServer('ALTER ROLE late RESET default_transaction_read_only');
   expect((await two.factsSince(serial, [])).serial).toBe(serial);

@@ -223,7 +223,7 @@ test('the lease of a leader whose ledger has lost transactions is renewed until 
   await real.clock.sleep(3 * leaseMs);
   expect(await two.lead('platform:east')).toBeUndefined();
   await one.close();
-  await expect.poll(() => two.lead('platform:east'), { timeout: 60_000 }).toBeDefined();
+  await expect.poll(() => two.lead('platform:east')).toBeDefined();
   await two.close();
 });
 
