@@ -65,6 +65,8 @@ export class ReplicaLeadership implements Leadership {
   readonly #states = new Map<LeaseUnit, UnitState>();
   /** Since when a unit has no leader, as this process observed it. */
   readonly #freeSince = new Map<LeaseUnit, MonotonicMs>();
+  /** Units whose work has not ended although their lease has: taken before that, they would be read as this process left them. */
+  readonly #ending = new Set<LeaseUnit>();
   /** When this process may try to take a unit again. */
   readonly #retryAt = new Map<LeaseUnit, MonotonicMs>();
   /** The leaders as they were last read, and when. */
@@ -233,7 +235,7 @@ export class ReplicaLeadership implements Leadership {
       if ((view.leaders.get(unit) ?? name) !== name) this.#retryAt.delete(unit);
       if (view.leaders.has(unit)) this.#freeSince.delete(unit);
       else if (!this.#freeSince.has(unit)) this.#freeSince.set(unit, now);
-      if (view.leaders.has(unit) || now < (this.#retryAt.get(unit) ?? 0)) continue;
+      if (view.leaders.has(unit) || this.#ending.has(unit) || now < (this.#retryAt.get(unit) ?? 0)) continue;
       // The replica that should take it may not know the platform yet, or may hang.
       const isLate = now - (this.#freeSince.get(unit) ?? now) >= leaseMs;
       if ((assigned.get(unit) === name || isLate) && this.#taking() < TAKES_MAX)
@@ -375,8 +377,10 @@ export class ReplicaLeadership implements Leadership {
   #ended(lead: HeldLead, because: LeaseEnd): void {
     this.#states.delete(lead.unit);
     this.#options.observer.yielded(lead.unit, because);
-    this.#report({ type: 'ended', lead }).catch(this.#fail);
-    this.wake();
+    this.#ending.add(lead.unit);
+    this.#report({ type: 'ended', lead })
+      .then(() => this.#ending.delete(lead.unit), this.#fail)
+      .finally(() => this.wake());
   }
 
   async #report(change: LeadChange): Promise<void> {

@@ -302,6 +302,28 @@ test('a lease that the database has lost ends with its error, and counts once', 
   expect([held.refusal, because, ended.mock.calls.length]).toEqual([error, ['records-lost'], 1]);
 });
 
+test('a unit is taken again only once the work of the former lead has ended', async () => {
+  const group = groupOf(1);
+  const hanging = Promise.withResolvers<void>();
+  let unit: LeaseUnit | undefined;
+  const a = group.add('a', {
+    work: ({ type, lead }) => (type === 'ended' && lead.unit === unit ? hanging.promise : undefined),
+  });
+  await group.until(() => group.isWhole, 'it leads both');
+  [unit] = group.units as [LeaseUnit];
+  const row = group.database.leases.rows.get(unit);
+  if (row === undefined) throw new Error('it has the lease');
+  group.database.release({ scope: unit, ...row });
+  await group.until(() => a.lost.some((one) => one.unit === unit), 'it has lost one');
+  const gained = a.gained.length;
+  await group.pass(LEASE_MS * 4);
+  expect(a.leadership.of(unit)).toBeUndefined();
+  expect(a.gained).toHaveLength(gained);
+  hanging.resolve();
+  await group.until(() => group.isWhole, 'it leads both again');
+  expect(a.gained.slice(gained).map((one) => one.unit)).toEqual([unit]);
+});
+
 test('a replica whose ledger was copied to another place ends, and its remedy names the copy', async () => {
   const group = groupOf(1);
   const replica = group.add('a');
