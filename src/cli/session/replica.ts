@@ -72,6 +72,13 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   const { observer, log, source, random, opened, address } = parts;
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
+  let rivalName: string | undefined;
+  const hasRival = (): boolean => {
+    const rival = replicas.rivalOf(source);
+    if (rival !== undefined && rival.name !== rivalName) logRival(log, source, rival);
+    rivalName = rival?.name;
+    return rival !== undefined;
+  };
   const leadership = new ReplicaLeadership({
     shared,
     clock,
@@ -79,10 +86,10 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
     log,
     observer,
     leaseMs,
-    units: () => [
-      ...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit),
-      sourceUnit(source),
-    ],
+    units: () =>
+      hasRival()
+        ? []
+        : [...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit), sourceUnit(source)],
     report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
   });
   return {
@@ -101,6 +108,16 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
       });
     },
   };
+}
+
+function logRival(log: Log, source: string, rival: { readonly name: string; readonly source: string }): void {
+  log.error(
+    `works on nothing: with this ledger, the controller ${rival.name} works on the source "${rival.source}", and this one would on "${source}"`,
+    {
+      code: 'controller/other-source',
+      remedy: 'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source.',
+    },
+  );
 }
 
 function ledgerOfSource(reader: Ledger, leadership: Leadership, source: string): Ledger {

@@ -16,6 +16,8 @@ export interface LedFacts {
   readonly running: number;
   /** Its last read of what other replicas store succeeded; undefined: an earlier version, which does not report it. */
   readonly isCurrent?: boolean | undefined;
+  /** The source that it works on; undefined: an earlier version, which does not report it. */
+  readonly source?: string;
 }
 
 /** The processes that share a ledger, as this one sees them. */
@@ -63,6 +65,18 @@ export class Replicas {
   /** Returns what the other live replicas reported last. */
   others(): readonly LedFacts[] {
     return this.#live.filter(({ name }) => name !== this.name).map(({ facts }) => facts as unknown as LedFacts);
+  }
+
+  /**
+   * Returns the oldest live replica if it works on another source: a platform has one leader, which works for its own source only. All
+   * replicas compare the same times.
+   */
+  rivalOf(source: string): { readonly name: string; readonly source: string } | undefined {
+    const [oldest] = [...this.#live].sort(
+      (left, right) => left.startedMs - right.startedMs || compareText(left.name, right.name),
+    );
+    const { source: other = source } = (oldest?.facts ?? {}) as Partial<LedFacts>;
+    return oldest === undefined || other === source ? undefined : { name: oldest.name, source: other };
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
