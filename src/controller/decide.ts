@@ -50,7 +50,7 @@ interface Saving {
   readonly now: AppRecord;
   readonly lead: Lead;
   readonly decision: Decision;
-  /** Settled before the turn ends. */
+  /** Resolves or rejects before the turn ends. */
   readonly saved: PromiseWithResolvers<void>;
 }
 

@@ -7,7 +7,7 @@ import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { invalidInput } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -75,7 +75,10 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   let rivalName: string | undefined;
   const hasRival = (): boolean => {
     const rival = replicas.rivalOf(source);
-    if (rival !== undefined && rival.name !== rivalName) logRival(log, source, rival);
+    if (rival !== undefined && rival.name !== rivalName) {
+      const { message, code, remedy } = otherSource(source, rival);
+      log.error(message, { code, remedy });
+    }
     rivalName = rival?.name;
     return rival !== undefined;
   };
@@ -110,13 +113,11 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   };
 }
 
-function logRival(log: Log, source: string, rival: { readonly name: string; readonly source: string }): void {
-  log.error(
-    `works on nothing: with this ledger, the controller ${rival.name} works on the source "${rival.source}", and this one would on "${source}"`,
-    {
-      code: 'controller/other-source',
-      remedy: 'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source.',
-    },
+function otherSource(source: string, rival: { readonly name: string; readonly source: string }): PortolanError {
+  return invalidInput(
+    'controller/other-source',
+    `This controller works on nothing: with this ledger, the controller ${rival.name} works on the source "${rival.source}", and this one would on "${source}".`,
+    'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source.',
   );
 }
 
