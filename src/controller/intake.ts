@@ -16,7 +16,7 @@ import {
 } from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import { LoadedReading } from './loaded-reading.ts';
-import { CheckoutAge } from './replicas/checkout-age.ts';
+import { ReadingAge } from './replicas/reading-age.ts';
 import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
 import { sourceUnit } from './replicas/leadership.ts';
 import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
@@ -49,7 +49,7 @@ export class Intake {
   #saving: Promise<void> = Promise.resolve();
   /** The accepted revision that all replicas follow; undefined without others. */
   readonly #followed: FollowedSource | undefined;
-  readonly #age: CheckoutAge | undefined;
+  readonly #age: ReadingAge | undefined;
   /** Readings of the source from before are older than what another leader may have accepted. */
   #confirmedFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
 
@@ -59,7 +59,7 @@ export class Intake {
     this.#loaded = new LoadedReading(core);
     if (!core.leadership.isShared) return;
     this.#followed = new FollowedSource(core);
-    this.#age = new CheckoutAge(core);
+    this.#age = new ReadingAge(core);
   }
 
   get accepted(): AcceptedSource | undefined {

@@ -10,7 +10,7 @@ const READ_MAX = 100;
  * Compares the checkout of this process with the accepted commit, which another process may have read from another checkout. An older
  * checkout does not count as a rewound branch: it waits for an update, and the accepted commit stays in force.
  */
-export class CheckoutAge {
+export class ReadingAge {
   readonly #core: CoreBase;
   /** A commit that this process has read itself, and that its checkout went back from, was rewound. */
   readonly #read = new Set<string>();
