@@ -20,7 +20,8 @@ import { changedPlaces, findOrphans, refreshOrphans } from './orphans.ts';
 import { WorkQueue } from './queue.ts';
 import { addAge, AGE_EVERY_MS } from './removal-age.ts';
 import type { Forwarded } from './replicas/forwarded-api.ts';
-import { platformUnit, soleLeadership } from './replicas/leadership.ts';
+import { platformUnit, soleLeadership, sourceUnit } from './replicas/leadership.ts';
+import { BEHIND } from './replicas/reading-age.ts';
 import { pause } from './replicas/pause.ts';
 import { openSharing } from './replicas/sharing.ts';
 import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
@@ -289,6 +290,10 @@ export class Controller {
   #sourceRead(): void {
     this.#areRemovalsWaiting ||= !this.#core.intake.isCurrent;
     this.#resumeRemovals();
+    const { intake, leadership } = this.#core;
+    const leadsSource = leadership.of(sourceUnit(this.#options.source)) !== undefined;
+    // The history of a checkout, and what other replicas read, change without another reading.
+    if (leadsSource && intake.status().error?.code === BEHIND) this.#retryLater();
   }
 
   /** Adds the time since the last call to the age of each pending removal. */

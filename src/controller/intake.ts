@@ -16,9 +16,9 @@ import {
 } from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import { LoadedReading } from './loaded-reading.ts';
-import { ReadingAge } from './replicas/reading-age.ts';
 import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
 import { sourceUnit } from './replicas/leadership.ts';
+import { BEHIND, ReadingAge } from './replicas/reading-age.ts';
 import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
@@ -49,7 +49,8 @@ export class Intake {
   #saving: Promise<void> = Promise.resolve();
   /** The accepted revision that all replicas follow; undefined without others. */
   readonly #followed: FollowedSource | undefined;
-  readonly #age: ReadingAge | undefined;
+  /** Compares readings with the accepted revision; undefined without others. */
+  readonly age: ReadingAge | undefined;
   /** Readings of the source from before are older than what another leader may have accepted. */
   #confirmedFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
 
@@ -59,7 +60,7 @@ export class Intake {
     this.#loaded = new LoadedReading(core);
     if (!core.leadership.isShared) return;
     this.#followed = new FollowedSource(core);
-    this.#age = new ReadingAge(core);
+    this.age = new ReadingAge(core);
   }
 
   get accepted(): AcceptedSource | undefined {
@@ -125,7 +126,7 @@ export class Intake {
   async #take(state: SourceState): Promise<AcceptedReading | undefined> {
     if (state.type === 'read') {
       this.#last = state;
-      this.#age?.note(state.reading);
+      this.age?.note(state.reading);
     }
     if (!this.#leads()) return undefined;
     if (state.type === 'failed') {
@@ -163,6 +164,7 @@ export class Intake {
     this.#confirmedFromMs = this.#core.options.clock.monotonic();
     this.#reported = this.#standing.error?.code ?? null;
     this.#failure = null;
+    this.age?.beginLeading();
   }
 
   /** Takes over what the leader of the source knows. */
@@ -180,6 +182,7 @@ export class Intake {
   async followSaved(
     why: FollowReason = this.#inForce === this.#accepted ? 'changed' : 'failed',
   ): Promise<AcceptedReading | undefined> {
+    await this.age?.begin();
     const found = await this.#followed?.load(this.#accepted, why);
     if (found === undefined) return undefined;
     this.#accepted = found.accepted;
@@ -189,7 +192,8 @@ export class Intake {
 
   async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
     try {
-      const fault = this.#allow.rewind ? undefined : await this.#age?.fault(reading);
+      const fault = this.#allow.rewind ? undefined : await this.age?.fault(reading);
+      if (this.#failure?.code === BEHIND) this.#failure = null;
       if (fault === undefined) return await this.#decide(reading);
       await this.#reportFailed(fault);
       return undefined;
@@ -230,6 +234,7 @@ export class Intake {
       return undefined;
     }
     const { accepted } = acceptance;
+    this.age?.noteAccepted(reading);
     this.#allow = nothingAllowed;
     if (this.#reported !== null && this.#failure === null) {
       const { revision } = reading;

@@ -18,6 +18,8 @@ export interface LedFacts {
   readonly isCurrent?: boolean | undefined;
   /** The source that it works on; undefined: an earlier version, which does not report it. */
   readonly source?: string;
+  /** Id of the revision that it read last; undefined: none yet, or it is an earlier version, which does not report it. */
+  readonly read?: string | undefined;
 }
 
 /** The processes that share a ledger, as this one sees them. */
