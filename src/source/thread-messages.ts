@@ -9,10 +9,12 @@ export interface Calls {
   commit: { input: { readonly place: CommitPlace; readonly limits: SourceLimits }; output: Held<CommitContents> };
   folder: { input: { readonly place: FolderPlace; readonly limits: SourceLimits }; output: Held<FolderContents> };
   files: { input: { readonly files: readonly SourceFile[] }; output: { readonly contents: number } };
-  /** Sends one part of packed files. */
-  part: { input: { readonly text: string }; output: undefined };
-  /** Restores the files of all parts since the last call. */
-  unpack: { input: undefined; output: { readonly contents: number } };
+  /** Starts a list of packed parts. Drops the one before: if it was not unpacked, reading its parts failed. */
+  parts: { input: undefined; output: { readonly parts: number } };
+  /** Adds one part of packed files to a list. */
+  part: { input: { readonly parts: number; readonly text: string }; output: undefined };
+  /** Restores the files of a list of parts. */
+  unpack: { input: { readonly parts: number }; output: { readonly contents: number } };
   load: { input: { readonly contents: number; readonly context: LoadContext }; output: LoadOutput };
   judge: { input: PolicyQuestion; output: readonly PolicyResult[] };
   pack: {

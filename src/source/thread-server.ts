@@ -50,10 +50,10 @@ function answersOf(around: Surroundings): Answers {
   let limits: SourceLimits | undefined;
   /** The set that the main thread has. */
   let sent: DesiredState = new Map();
-  let packed: string[] = [];
   const workbench = new LocalWorkbench({ ...around, limits: () => limits as SourceLimits });
   const held = numbered<Contents>(CONTENTS_MAX);
   const rests = numbered<Rest>();
+  const packed = numbered<string[]>(1);
   const streamFrom = async ({ piece, after }: Rest): Promise<Stream> => {
     const next = await after.next();
     return { piece, rest: next.done === true ? undefined : rests.add({ piece: next.value, after }) };
@@ -76,11 +76,11 @@ function answersOf(around: Surroundings): Answers {
       return hold(await workbench.folder(place));
     },
     files: async ({ files }) => ({ contents: held.add(await workbench.files(files)) }),
-    part: async ({ text }) => void packed.push(text),
-    unpack: async () => {
-      const parts = packed;
-      packed = [];
-      return { contents: held.add(await workbench.unpack(() => parts)) };
+    parts: async () => ({ parts: packed.add([]) }),
+    part: async ({ parts, text }) => void packed.get(parts).push(text),
+    unpack: async ({ parts }) => {
+      const texts = packed.take(parts);
+      return { contents: held.add(await workbench.unpack(() => texts)) };
     },
     load: async ({ contents, context }) => {
       const { desired, problems, snapshot } = await held.get(contents).load(context);
@@ -99,11 +99,7 @@ function answersOf(around: Surroundings): Answers {
       const { digests, parts } = await held.get(contents).pack(known);
       return { digests, stream: await streamOf(pieceByPiece(parts)) };
     },
-    next: async ({ rest }) => {
-      const found = rests.get(rest);
-      rests.delete(rest);
-      return streamFrom(found);
-    },
+    next: async ({ rest }) => streamFrom(rests.take(rest)),
   };
 }
 
@@ -111,6 +107,11 @@ function answersOf(around: Surroundings): Answers {
 function numbered<Value>(max = Number.POSITIVE_INFINITY) {
   const values = new Map<number, Value>();
   let last = 0;
+  const get = (number: number): Value => {
+    const value = values.get(number);
+    if (value === undefined) throw new Error(`${number} is not held any more`);
+    return value;
+  };
   return {
     add(value: Value): number {
       last += 1;
@@ -118,12 +119,13 @@ function numbered<Value>(max = Number.POSITIVE_INFINITY) {
       values.delete(last - max);
       return last;
     },
-    get(number: number): Value {
-      const value = values.get(number);
-      if (value === undefined) throw new Error(`${number} is not held any more`);
+    get,
+    /** Returns a value that is not needed any more. */
+    take(number: number): Value {
+      const value = get(number);
+      values.delete(number);
       return value;
     },
-    delete: (number: number): boolean => values.delete(number),
   };
 }
 

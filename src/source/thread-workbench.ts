@@ -108,10 +108,11 @@ export class ThreadWorkbench implements Workbench {
     });
   }
 
-  unpack(parts: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
+  unpack(read: () => Iterable<string> | AsyncIterable<string>): Promise<Contents> {
     return this.#hold({}, async (session) => {
-      for await (const text of parts()) await session.call('part', { text });
-      return session.open('unpack', undefined);
+      const { parts } = await session.call('parts', undefined);
+      for await (const text of read()) await session.call('part', { parts, text });
+      return session.open('unpack', { parts });
     });
   }
 

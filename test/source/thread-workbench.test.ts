@@ -2,8 +2,10 @@ import { performance } from 'node:perf_hooks';
 import { expect, onTestFinished, test } from 'vitest';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
+import { inputOutput } from '../../src/ledger/errors.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import type { OpenThread } from '../../src/runtime/thread.ts';
+import { Packer } from '../../src/source/packing.ts';
 import { sourceFailure } from '../../src/source/thread-failures.ts';
 import { ThreadWorkbench } from '../../src/source/thread-workbench.ts';
 import { LocalWorkbench } from '../../src/source/workbench.ts';
@@ -132,6 +134,27 @@ test('closing breaks off what is read, and hands out what was read', async () =>
   const reading = bench.ends(root);
   await bench.workbench.close();
   expect(await reading).toBe('source/interrupted');
+});
+
+test('parts whose reading failed are not in what is unpacked next', async () => {
+  const files = Object.entries(applications(100)).map(([path, content]) => ({ path, content: Buffer.from(content) }));
+  const parts = await Array.fromAsync(new Packer().pack(files, []).parts, ({ text }) => text);
+  const failing = async function* (): AsyncGenerator<string> {
+    yield* parts.slice(0, 2);
+    throw inputOutput('postgres', new Error('ECONNRESET'));
+  };
+  const bench = new Bench();
+  const unpacked = async (read: () => Iterable<string> | AsyncIterable<string>) => {
+    const contents = await bench.workbench.unpack(read);
+    const { desired, problems } = await contents.load(CONTEXT);
+    return { resources: desired.size, problems };
+  };
+  await expect(unpacked(failing)).rejects.toMatchObject({ code: 'ledger/io' });
+  expect(await unpacked(() => [])).toEqual({ resources: 0, problems: [] });
+  const all = await Promise.allSettled([unpacked(failing), unpacked(() => parts), unpacked(() => parts)]);
+  const whole = { status: 'fulfilled', value: { resources: 100, problems: [] } };
+  expect(all).toMatchObject([{ status: 'rejected', reason: { code: 'ledger/io' } }, whole, whole]);
+  expect(bench.threads).toBe(1);
 });
 
 test('a thread that is ended for one client serves no other', async () => {
