@@ -363,6 +363,8 @@ export class Intake {
     }
     const reading = { revision: saved.revision, commit: null, observedMs: clock.now() };
     const loaded = await loadSaved(this.#core, saved);
+    // A reading of the feed was accepted and saved meanwhile.
+    if (loaded.type === 'outdated') return undefined;
     if (loaded.type === 'failed') {
       log.error(loaded.error.message, { code: loaded.error.code, remedy: loaded.error.remedy });
       this.#isRestorable = false;

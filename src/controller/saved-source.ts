@@ -3,11 +3,10 @@ import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import type { PortolanError } from '../model/errors.ts';
 import type { DesiredState } from '../model/resource.ts';
 import type { EpochMs } from '../model/time.ts';
-import type { Contents } from '../source/contents.ts';
+import type { Contents, LoadContext, Workbench } from '../source/contents.ts';
 import type { CommitFacts } from '../source/feed.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import type { Decision } from './acceptance.ts';
-import type { CoreBase } from './options.ts';
 
 /** An accepted revision, and what was decided about it. */
 export interface SavedRevision {
@@ -51,7 +50,7 @@ export async function savingOperations(
   contents: Contents,
 ): Promise<readonly LedgerOperation[]> {
   const { source } = sourceLedger;
-  const before = await indexOf(sourceLedger);
+  const before = indexIn(await savedText(sourceLedger));
   const { digests, parts } = await contents.pack(before?.parts ?? []);
   const operations: LedgerOperation[] = [];
   for await (const { place, text } of parts)
@@ -68,12 +67,18 @@ export async function savingOperations(
 export interface SavedSource extends SavedRevision {
   /** Returns the packed files. If a part is missing, they do not match the snapshot and are not used. */
   parts(): AsyncIterable<string>;
+  /**
+   * Returns whether the ledger still has this revision. If not, some of the parts may be of a later one: each revision replaces parts
+   * of the former one, in the transaction that changes the index.
+   */
+  isCurrent(): Promise<boolean>;
 }
 
 /** Returns the files of the accepted snapshot, so that neither a restart nor another replica depends on the source. */
 export async function restoreSource(sourceLedger: SourceLedger): Promise<SavedSource | undefined> {
   const { ledger, source } = sourceLedger;
-  const index = await indexOf(sourceLedger);
+  const text = await savedText(sourceLedger);
+  const index = indexIn(text);
   if (index === undefined) return undefined;
   const { snapshot, revision, accepted } = index;
   return {
@@ -86,11 +91,15 @@ export async function restoreSource(sourceLedger: SourceLedger): Promise<SavedSo
         if (value !== undefined) yield value;
       }
     },
+    isCurrent: async () => (await savedText(sourceLedger)) === text,
   };
 }
 
-async function indexOf({ ledger, source }: SourceLedger): Promise<Index | undefined> {
-  const value = await ledger.fact(savedSourceFact(source));
+function savedText({ ledger, source }: SourceLedger): Promise<string | undefined> {
+  return ledger.fact(savedSourceFact(source));
+}
+
+function indexIn(value: string | undefined): Index | undefined {
   // Builds before the first release stored all files in this one fact, as base64.
   return value?.startsWith('{') === true ? (JSON.parse(value) as Index) : undefined;
 }
@@ -104,17 +113,35 @@ function partFact(source: string, place: number): string {
   return `files-${place} ${source}`;
 }
 
-/** The result of loading saved files. `different`: variables, configuration or version give them another meaning now. */
+/**
+ * The result of loading saved files. `different`: variables, configuration or version give them another meaning now. `outdated`: a later
+ * revision was saved meanwhile, so what was read may be a mix of both.
+ */
 export type LoadedSaved =
   | { readonly type: 'loaded'; readonly desired: DesiredState }
   | { readonly type: 'different'; readonly why: string | undefined }
-  | { readonly type: 'failed'; readonly error: PortolanError };
+  | { readonly type: 'failed'; readonly error: PortolanError }
+  | { readonly type: 'outdated' };
+
+/** The members of the controller that loading uses. */
+interface Loading {
+  readonly options: { readonly workbench: Pick<Workbench, 'unpack'> };
+  readonly configuration: LoadContext;
+}
 
 /** Parses the saved files, and checks that they still have the meaning that was accepted. */
-export async function loadSaved(
-  { options: { workbench }, configuration }: Pick<CoreBase, 'options' | 'configuration'>,
+export async function loadSaved(loading: Loading, saved: SavedSource): Promise<LoadedSaved> {
+  const [ended] = await Promise.allSettled([loadParts(loading, saved)]);
+  // Neither a result nor an error of a mix says anything. The snapshot does not notice a mix of revisions with the same meaning.
+  if (!(await saved.isCurrent())) return { type: 'outdated' };
+  if (ended.status === 'rejected') throw ended.reason;
+  return ended.value;
+}
+
+async function loadParts(
+  { options: { workbench }, configuration }: Loading,
   saved: SavedSource,
-): Promise<LoadedSaved> {
+): Promise<Exclude<LoadedSaved, { type: 'outdated' }>> {
   try {
     const contents = await workbench.unpack(saved.parts);
     const { desired, snapshot, problems } = await contents.load(configuration);

@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { defaultSettings } from '../../src/configuration/configuration.ts';
 import { kindDeclarations } from '../../src/configuration/declarations.ts';
-import { saveSource, restoreSource } from '../../src/controller/saved-source.ts';
+import { loadSaved, type LoadedSaved, saveSource, restoreSource } from '../../src/controller/saved-source.ts';
 import type { LedgerTransaction } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import type { SourceFile } from '../../src/manifest/text.ts';
 import type { Contents } from '../../src/source/contents.ts';
 import { Packer, unpack } from '../../src/source/packing.ts';
-import { heldContents } from '../../src/source/workbench.ts';
+import { heldContents, LocalWorkbench } from '../../src/source/workbench.ts';
+import { applications, CONTEXT } from '../source/threads.ts';
 import { VirtualClock } from '../support/virtual-clock.ts';
 
 test('whatever was kept before, what is kept now comes back byte by byte', async () => {
@@ -80,6 +82,68 @@ test('what an earlier build kept is no ground to go on from, nor to stop', async
   await saveSource(sourceLedger, { snapshot: 's', revision: 'r' }, contentsOf(files, new Packer()));
   expect(await allOf(sourceLedger)).toEqual({ snapshot: 's', revision: 'r', files });
 });
+
+const manifests = (count: number, team?: string, end = ''): readonly SourceFile[] =>
+  Object.entries(applications(count, team)).map(([path, text]) => ({ path, content: Buffer.from(`${text}${end}`) }));
+const FORMER = manifests(40);
+const laterRevisions: readonly (readonly [string, readonly SourceFile[]])[] = [
+  ['changes every part', manifests(40, 'u')],
+  ['changes one part', manifests(40).with(20, manifests(21, 'u')[20] as SourceFile)],
+  ['has fewer parts', manifests(1)],
+  ['has more parts', manifests(80)],
+  ['has other files with the same meaning', manifests(40, 't', '# a comment\n')],
+];
+
+test.for(laterRevisions)('a revision that %s is noticed, whenever it is saved', async ([, later]) => {
+  const types = new Set<LoadedSaved['type']>();
+  // One read of the index before and after those of the two parts.
+  const steps = 4;
+  for (let step = 0; step <= steps; step += 1) {
+    const { sourceLedger } = kept();
+    await save(sourceLedger, 's1', FORMER);
+    let reads = 0;
+    const { ledger } = sourceLedger;
+    const fact = ledger.fact.bind(ledger);
+    ledger.fact = async (key) => {
+      reads += 1;
+      if (reads === step + 1) {
+        reads = Number.POSITIVE_INFINITY;
+        await save(sourceLedger, 's2', later);
+      }
+      return fact(key);
+    };
+    const saved = await restoreSource(sourceLedger);
+    if (saved === undefined) throw new Error('nothing was saved');
+    const loaded = await loadSaved(loading, saved);
+    types.add(loaded.type);
+    const isWhole = step === 0 || step === steps;
+    const { desired } = await contentsOf(step === 0 ? later : FORMER, new Packer()).load(CONTEXT);
+    expect(loaded, `step ${step}`).toEqual(isWhole ? { type: 'loaded', desired } : { type: 'outdated' });
+  }
+  expect(types).toEqual(new Set(['loaded', 'outdated']));
+});
+
+const loading = {
+  options: {
+    workbench: new LocalWorkbench({
+      kinds: kindDeclarations,
+      clock: new VirtualClock(),
+      path: undefined,
+      limits: () => defaultSettings().source.limits,
+    }),
+  },
+  configuration: CONTEXT,
+};
+
+async function save(
+  sourceLedger: Parameters<typeof restoreSource>[0],
+  revision: string,
+  files: readonly SourceFile[],
+): Promise<void> {
+  const contents = contentsOf(files, new Packer());
+  const { snapshot } = await contents.load(CONTEXT);
+  await saveSource(sourceLedger, { snapshot, revision }, contents);
+}
 
 function contentsOf(files: readonly SourceFile[], packer: Packer): Contents {
   return heldContents({ kinds: kindDeclarations, files }, packer);

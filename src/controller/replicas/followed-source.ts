@@ -168,6 +168,8 @@ export class FollowedSource {
     const isFailed = failed?.key === keyOf(saved) && clock.monotonic() - failed.atMs < RETRY_MS;
     if (isFailed && !isReloaded) return undefined;
     const loaded = await loadSaved(this.#core, saved);
+    // The next read of what others share finds the later revision.
+    if (loaded.type === 'outdated') return undefined;
     if (loaded.type === 'loaded') {
       this.#noteFollowed(saved.revision);
       return loaded.desired;

@@ -36,6 +36,50 @@ test('an approved removal is not sent once another replica accepted a revision t
   expect(two.eventsOf('approval.ended')).toHaveLength(1);
 });
 
+/** So many files without a document: 32 of them more are one more part. */
+function emptyFiles(count: number): Record<string, string> {
+  return Object.fromEntries(Array.from({ length: count }, (_, at) => [`${at}.yaml`, `# ${at}\n`]));
+}
+
+/** Holds the next read of a part until the returned function is called. */
+function holdNextPart({ shared: { reader } }: Replica): { isHeld(): boolean; release(): void } {
+  const gate = Promise.withResolvers<void>();
+  let isHeld = false;
+  const fact = reader.fact.bind(reader);
+  Object.assign(reader, {
+    fact: async (key: string) => {
+      if (key.startsWith('files-') && !isHeld) {
+        isHeld = true;
+        await gate.promise;
+      }
+      return fact(key);
+    },
+  });
+  return { isHeld: () => isHeld, release: () => gate.resolve() };
+}
+
+test.for([
+  ['as many', 0],
+  ['fewer', 100],
+] as const)(
+  'while a replica reads the parts of a revision, another one with %s parts is accepted: it follows that one',
+  async ([, extra]) => {
+    const { group, one, two } = await twoLeaders();
+    await group.commit(both('a.example.com'));
+    await group.until(() => two.ready(WEST) === 'True InSync', 'the first commit is applied');
+    const parts = holdNextPart(two);
+    await group.commit({ ...both('b.example.com'), ...emptyFiles(extra) }, [one]);
+    await group.until(parts.isHeld, 'it reads the parts of the second commit');
+    const third = await group.commit(both('c.example.com'), [one]);
+    await group.until(() => one.accepted() === third, 'the third commit is accepted');
+    parts.release();
+    await group.until(() => group.domains('west').includes('c.example.com'), 'it applies the third commit');
+    expect(two.accepted()).toBe(third);
+    expect(two.eventsOf('source.not-followed')).toEqual([]);
+    expect(two.lines.filter((line) => /a bug in Portolan|could not be read/.test(line))).toEqual([]);
+  },
+);
+
 test.each([0, 600_000])('orphans are not pruned %i ms after another replica accepted their return', async (afterMs) => {
   const { group, one, two } = await twoLeaders('{ prune: { maxShare: 1 } }');
   await group.commit(both('a.example.com'));
