@@ -5,6 +5,7 @@ import type { DesiredState } from '../model/resource.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Contents, LoadContext, Workbench } from '../source/contents.ts';
 import type { CommitFacts } from '../source/feed.ts';
+import { isDamagedCopy } from '../source/packing.ts';
 import { isUnreadable } from '../source/unreadable.ts';
 import type { Decision } from './acceptance.ts';
 
@@ -149,7 +150,7 @@ async function loadParts(
     if (problem === undefined && snapshot === saved.snapshot) return { type: 'loaded', desired };
     return { type: 'different', why: problem?.message };
   } catch (error) {
-    if (!isUnreadable(error)) throw error;
+    if (!isUnreadable(error) && !isDamagedCopy(error)) throw error;
     return { type: 'failed', error };
   }
 }

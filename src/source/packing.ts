@@ -1,6 +1,8 @@
 import { hash } from 'node:crypto';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { keptContent, type SourceFile } from '../manifest/text.ts';
+import { PortolanError } from '../model/errors.ts';
+import { safeLine } from '../model/text.ts';
 
 /** Files in parts, for the ledger. A part contains the files whose paths have the same hash. */
 export interface Packed {
@@ -40,14 +42,33 @@ export class Packer {
   }
 }
 
-/** Returns the files of a part. */
+/** Returns the files of a part. @throws PortolanError when it is not a part, or only a piece of one. */
 export function unpack(text: string): readonly SourceFile[] {
-  const stored = gunzipSync(Buffer.from(text, 'base64')).toString('utf8');
-  return (JSON.parse(stored) as readonly StoredFile[]).map(({ path, base64, contentId }) => ({
+  return storedIn(text).map(({ path, base64, contentId }) => ({
     path,
     content: keptContent(Buffer.from(base64, 'base64')),
     ...(contentId === undefined ? {} : { contentId }),
   }));
+}
+
+function storedIn(text: string): readonly StoredFile[] {
+  try {
+    return JSON.parse(gunzipSync(Buffer.from(text, 'base64')).toString('utf8')) as readonly StoredFile[];
+  } catch (cause) {
+    throw new PortolanError({
+      code: 'source/saved-damaged',
+      disposition: 'give-up',
+      message: `The copy of the accepted files in the ledger cannot be unpacked: ${safeLine((cause as Error).message)}.`,
+      remedy:
+        'Give all replicas the same version. If they have it, the ledger is damaged: `portolan ledger restore BACKUP`.',
+      cause,
+    });
+  }
+}
+
+/** Returns whether saved files cannot be unpacked. */
+export function isDamagedCopy(error: unknown): error is PortolanError {
+  return error instanceof PortolanError && error.code === 'source/saved-damaged';
 }
 
 /** Compresses each part when it is asked for: a source has a thread of its own, which does nothing else meanwhile. */

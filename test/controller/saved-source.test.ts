@@ -123,6 +123,16 @@ test.for(laterRevisions)('a revision that %s is noticed, whenever it is saved', 
   expect(types).toEqual(new Set(['loaded', 'outdated']));
 });
 
+test.for(['', 'H4sIAAAAAAAAA4uOBQ'])('a part that is %j is reported with a remedy', async (value) => {
+  const { sourceLedger } = kept();
+  await save(sourceLedger, 's1', FORMER);
+  const operations = [{ op: 'set-fact', key: 'files-1 default', value }] as const;
+  await sourceLedger.ledger.commit({ scope: 'source:default', actor: 'test', atMs: 1_000, operations });
+  const saved = await restoreSource(sourceLedger);
+  if (saved === undefined) throw new Error('nothing was saved');
+  expect(await loadSaved(loading, saved)).toMatchObject({ type: 'failed', error: { code: 'source/saved-damaged' } });
+});
+
 const loading = {
   options: {
     workbench: new LocalWorkbench({

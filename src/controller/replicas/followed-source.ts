@@ -176,10 +176,11 @@ export class FollowedSource {
     }
     this.#failed = { key: keyOf(saved), atMs: clock.monotonic() };
     const why = loaded.type === 'failed' ? loaded.error.message : (loaded.why ?? 'its meaning is another one here');
+    const remedy = 'Give all replicas the same version, configuration and variables. Portolan retries automatically.';
     const error: StatusError = {
       code: 'source/not-followed',
       message: `This replica cannot load ${saved.revision}, which was accepted, so it writes nothing: ${why}`,
-      remedy: 'Give all replicas the same version, configuration and variables. Portolan retries automatically.',
+      remedy: loaded.type === 'failed' ? loaded.error.remedy : remedy,
       atMs: clock.now(),
     };
     if (this.#error?.message === error.message) return undefined;

@@ -80,6 +80,24 @@ test.for([
   },
 );
 
+test('a replica that cannot unpack the accepted files says what to do, and follows the next revision', async () => {
+  const { group, one } = await twoLeaders();
+  const first = await group.commit(both('a.example.com'));
+  await group.until(() => one.accepted() === first, 'the first commit is accepted');
+  group.database.store.facts.set('files-0 default', '');
+  const three = group.open('three');
+  const errorOfThree = () => three.controller.api.status().source.error;
+  await group.until(() => errorOfThree() !== null, 'it cannot load the files');
+  expect(errorOfThree()).toMatchObject({
+    code: 'source/not-followed',
+    message: expect.stringContaining('cannot be unpacked: unexpected end of file'),
+    remedy: expect.stringContaining('portolan ledger restore BACKUP'),
+  });
+  const second = await group.commit(both('b.example.com'), [one]);
+  await group.until(() => three.accepted() === second, 'it follows the next one');
+  expect(errorOfThree()).toBeNull();
+});
+
 test.each([0, 600_000])('orphans are not pruned %i ms after another replica accepted their return', async (afterMs) => {
   const { group, one, two } = await twoLeaders('{ prune: { maxShare: 1 } }');
   await group.commit(both('a.example.com'));
