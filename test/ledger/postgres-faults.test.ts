@@ -95,6 +95,28 @@ test('the lost answer of a commit is found by reading: nothing is written twice'
   await proxy.close();
 });
 
+test('the error of a pooler that has lost its server says nothing about the commit that was sent to it', async () => {
+  const { schema, proxy, access } = await throughProxy();
+  const ledger = await openPostgresLedger(access, real);
+  await ledger.commit(transaction(step(0)));
+  const serial = async () =>
+    Number((await querySharedServer(`SELECT v FROM ${schema}.meta WHERE k = 'serial'`))[0]?.['v']);
+  // As older versions of PgBouncer: an ordinary error of the class 08, and not a fatal one.
+  const fields = Buffer.from('SERROR\0C08P01\0Mserver conn crashed?\0\0');
+  const message = Buffer.concat([Buffer.from('E'), Buffer.alloc(4), fields]);
+  message.writeUInt32BE(4 + fields.length, 1);
+  const size = await answerSize(proxy, () => ledger.commit(transaction(step(1))));
+  const before = await serial();
+  // In place of the answer to `commit`, which are the last 18 bytes.
+  proxy.cutAfter('answers', size - 17, undefined, message);
+  await ledger.commit(transaction(step(2)));
+  expect(proxy.cuts).toBe(1);
+  expect(await serial()).toBe(before + 1);
+  expect(await recorded(ledger)).toHaveLength(3);
+  await ledger.close();
+  await proxy.close();
+});
+
 /** Counts the bytes of the answers while some work runs. */
 async function answerSize(proxy: CuttingProxy, work: () => Promise<void>): Promise<number> {
   const before = proxy.answered;

@@ -14,6 +14,8 @@ export class CuttingProxy {
   requested = 0;
   answered = 0;
   #onCut: (() => void) | undefined;
+  /** Sent in place of the bytes that would pass last. */
+  #last: Buffer | undefined;
 
   private constructor(target: number) {
     this.#target = target;
@@ -31,10 +33,14 @@ export class CuttingProxy {
     return typeof address === 'object' && address !== null ? address.port : 0;
   }
 
-  /** Cuts every connection once this many bytes have passed in a direction, in the middle of a message. */
-  cutAfter(direction: 'requests' | 'answers', bytes: number, onCut?: () => void): void {
+  /**
+   * Cuts every connection once this many bytes have passed in a direction, in the middle of a message.
+   * @param last sent in place of the part that has these last bytes, as by a pooler that says why.
+   */
+  cutAfter(direction: 'requests' | 'answers', bytes: number, onCut?: () => void, last?: Buffer): void {
     this.#left = { direction, bytes };
     this.#onCut = onCut;
+    this.#last = last;
   }
 
   /** Ends every connection, and each new one at once. */
@@ -96,7 +102,7 @@ export class CuttingProxy {
     }
     // What was written before the cut arrives.
     this.#left = undefined;
-    to.write(data.subarray(0, left.bytes), () => {
+    to.write(this.#last ?? data.subarray(0, left.bytes), () => {
       this.cut();
       this.#onCut?.();
     });

@@ -50,10 +50,11 @@ export function isServerError(error: unknown): error is ServerError {
 
 /**
  * Whether the connection is of no use after the error: it is lost, or the server ends it, or the server is a standby. The address may
- * lead to another server by now, and a connection that is kept would never reach that one.
+ * lead to another server by now, and a connection that is kept would never reach that one. A pooler that loses its server reports an
+ * error of the class 08, as an ordinary one in older versions; what was sent, such as a commit, may have been carried out then.
  */
 export function endsConnection(error: unknown): boolean {
-  return !isServerError(error) || isSessionOver(error) || /^(?:57P|25006)/.test(error.code);
+  return !isServerError(error) || isSessionOver(error) || /^(?:08|57P|25006)/.test(error.code);
 }
 
 /** Whether the server has ended the session, or has not begun it. */
