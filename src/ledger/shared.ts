@@ -137,11 +137,14 @@ export interface SharedCommands {
   open(unit: LeaseUnit): Promise<readonly Command[]>;
   /** Returns the commands without a result that are older than this, and whose unit no process leads, oldest first. */
   unled(olderThanMs: number): Promise<readonly Command[]>;
+  /** Returns all commands without a result that are older than this, oldest first. */
+  overdue(olderThanMs: number): Promise<readonly Command[]>;
   /**
    * Records the result of a command of the unit, or of a unit that no process leads. A command that has a result keeps it.
+   * @param overdueMs the age from which the result is recorded also for a unit that another process leads; default: at no age.
    * @throws PortolanError `ledger/fenced` if the lease is not held any more.
    */
-  finish(lead: Lead, id: string, result: Json): Promise<void>;
+  finish(lead: Lead, id: string, result: Json, overdueMs?: number): Promise<void>;
   /** Returns undefined while the command has none, or once it was removed. */
   result(id: string): Promise<Json | undefined>;
 }

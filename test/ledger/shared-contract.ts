@@ -322,6 +322,21 @@ function commands(both: Both): void {
     await under.expire('platform:east');
     expect((await two.commands.unled(-1_000)).map(({ id }) => id)).toEqual([east]);
   });
+
+  test('lets any leader finish the commands that are overdue, also those of a unit that another process leads', async () => {
+    const { one, two } = both();
+    const unit = 'platform:east';
+    const id = await one.commands.add({ unit, method: 'sync', args: null, by: 'ann' });
+    const source = await leadOf(one, 'source:default');
+    await leadOf(two, unit);
+    expect(await one.commands.overdue(60_000)).toEqual([]);
+    expect(await one.commands.overdue(-1_000)).toMatchObject([{ id, unit }]);
+    await one.commands.finish(source, id, 'too early', 60_000);
+    expect(await one.commands.result(id)).toBeUndefined();
+    await one.commands.finish(source, id, 'refused', -1_000);
+    expect(await two.commands.result(id)).toBe('refused');
+    expect(await one.commands.overdue(-1_000)).toEqual([]);
+  });
 }
 
 function group(both: Both): void {

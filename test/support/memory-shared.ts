@@ -174,7 +174,8 @@ export class MemoryShared implements SharedLedger {
     },
     open: (unit) => this.#openCommands((of) => of === unit),
     unled: (olderThanMs) => this.#openCommands((unit, ageMs) => ageMs > olderThanMs && !this.#isLed(unit)),
-    finish: async (lead, id, result) => {
+    overdue: (olderThanMs) => this.#openCommands((_, ageMs) => ageMs > olderThanMs),
+    finish: async (lead, id, result, overdueMs = Number.POSITIVE_INFINITY) => {
       const own = [...this.#leads].find(({ unit, ledger }) => unit === lead.unit && ledger.epoch === lead.ledger.epoch);
       await this.#fencing(own, () =>
         this.#once('finish', () => {
@@ -182,7 +183,8 @@ export class MemoryShared implements SharedLedger {
           this.#fence(own);
           const { commands, nowMs } = this.#database;
           const command = commands.find((one) => one.id === id);
-          if (command !== undefined && (command.unit === lead.unit || !this.#isLed(command.unit)))
+          const isOverdue = command !== undefined && nowMs() - command.addedMs > overdueMs;
+          if (command !== undefined && (command.unit === lead.unit || !this.#isLed(command.unit) || isOverdue))
             command.result ??= { value: result, atMs: nowMs() };
           this.#database.signal('command');
         }),

@@ -27,6 +27,8 @@ const ORDER_MS_MAX = 3_600_000;
  * the configuration. It is higher, so that no leader that began the command in time still carries it out.
  */
 const UNLED_MS = ORDER_MS_MAX + 300_000;
+/** The same for a unit that has a leader, which may keep its lease and not work, such as one whose ledger has lost its records. */
+const OVERDUE_MS = ORDER_MS_MAX + 900_000;
 /** Interval at which such commands are read: they are rare, and no user waits for them any more. */
 const UNLED_EVERY_MS = 600_000;
 /** Reads of other replicas that this one answers at the same time: those that are short, and the long ones of each unit. */
@@ -39,7 +41,7 @@ export interface CommandParts {
   readonly leadership: Pick<Leadership, 'of' | 'held' | 'onChange'>;
   /** Returns the units that may be led. */
   readonly units: () => readonly LeaseUnit[];
-  /** Its leader refuses the old commands of units without a leader. */
+  /** Its leader refuses the old commands that no leader of their units has finished. */
   readonly sourceUnit: LeaseUnit;
   readonly clock: Clock;
   readonly log: Log;
@@ -245,15 +247,18 @@ export class Commands {
     }
   }
 
-  /** Refuses the commands that no replica can carry out. */
+  /** Refuses the commands that no replica can carry out, or does. */
   async #refuseUnled(): Promise<void> {
-    const { leadership, shared, clock, sourceUnit } = this.#parts;
+    const { leadership, shared, clock, sourceUnit, onlyStops } = this.#parts;
     if (leadership.of(sourceUnit) === undefined || clock.monotonic() < this.#unledDueMs) return;
     this.#unledDueMs = clock.monotonic() + UNLED_EVERY_MS;
     try {
       const unled = await shared.commands.unled(UNLED_MS);
+      const overdue = (await shared.commands.overdue(OVERDUE_MS)).filter((command) => !onlyStops(command));
       const lead = leadership.of(sourceUnit);
-      if (lead !== undefined) for (const command of unled) this.#take(lead, { ...command, isInherited: true });
+      // One that is in both lists, or that this replica carries out for its unit, is taken once.
+      if (lead !== undefined)
+        for (const command of [...unled, ...overdue]) this.#take(lead, { ...command, isInherited: true });
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
     }
@@ -318,7 +323,7 @@ export class Commands {
       const ageMs = (): number => command.addedAgoMs + clock.monotonic() - beganMs;
       return this.#refuse(lead, { command, refusal: this.#refusalOf(command, error), ageMs }, leaving);
     }
-    await this.#finish(lead, command.id, result, leaving);
+    await this.#finish(lead, command, result, leaving);
   }
 
   #refusalOf(command: Found, error: unknown): PortolanError {
@@ -337,7 +342,7 @@ export class Commands {
   async #refuse(lead: Lead, { command, refusal, ageMs }: Refused, leaving: AbortSignal): Promise<void> {
     const result: Result = { error: errorFacts(refusal) };
     const isRecorded =
-      (await this.#finish(lead, command.id, result, leaving)) ||
+      (await this.#finish(lead, command, result, leaving)) ||
       // The answer to an attempt may have been lost.
       isDeepStrictEqual(await this.#readResult(command.id), result);
     if (isRecorded) this.#parts.refused(command, refusal, ageMs());
@@ -347,11 +352,13 @@ export class Commands {
    * Records the result, as long as this replica leads the unit. One that leaves does not wait long for the database.
    * @returns whether it is known to be recorded.
    */
-  async #finish(lead: Lead, id: string, result: Result, leaving: AbortSignal): Promise<boolean> {
+  async #finish(lead: Lead, command: Found, result: Result, leaving: AbortSignal): Promise<boolean> {
     const bugs = new LoopBugs(this.#parts.log);
+    const { id } = command;
+    const overdueMs = this.#parts.onlyStops(command) ? undefined : OVERDUE_MS;
     for (let left = LEAVING_ATTEMPTS; !lead.over.aborted && left > 0; left -= leaving.aborted ? 1 : 0) {
       try {
-        await this.#parts.shared.commands.finish(lead, id, result as Json);
+        await this.#parts.shared.commands.finish(lead, id, result as Json, overdueMs);
         this.#finished.add(id);
         const [oldest] = this.#finished;
         if (this.#finished.size > FINISHED_MAX && oldest !== undefined) this.#finished.delete(oldest);

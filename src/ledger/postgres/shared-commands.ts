@@ -12,6 +12,11 @@ import { databaseNow, durably, type PostgresTables } from './tables.ts';
 export function sharedCommands(data: SharedData, holder: string): SharedCommands {
   const command = data.table('command');
   const columns = sql`id, unit, method, args, requester, added_ms, ${databaseNow} - added_ms as ago_ms`;
+  const older = async (olderThanMs: number, condition: RawBuilder<unknown>): Promise<readonly Command[]> => {
+    const rows = await data.run(sql<CommandRow>`
+      select ${columns} from ${command} where result is null and ${isOlder(olderThanMs)} and ${condition} order by number`);
+    return rows.map(commandOf);
+  };
   return {
     async add({ unit, method, args, by }) {
       const id = data.parts.random.hex(16);
@@ -41,13 +46,9 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
         select ${columns} from ${command} where unit = ${unit} and result is null order by number`);
       return rows.map(commandOf);
     },
-    async unled(olderThanMs) {
-      const rows = await data.run(sql<CommandRow>`
-        select ${columns} from ${command} where result is null and added_ms < ${databaseNow} - ${olderThanMs}::bigint
-          and not ${isLed(data)} order by number`);
-      return rows.map(commandOf);
-    },
-    finish: (lead, id, result) => finish(data, holder, { lead, id, result }),
+    unled: (olderThanMs) => older(olderThanMs, sql`not ${isLed(data)}`),
+    overdue: (olderThanMs) => older(olderThanMs, sql`true`),
+    finish: (lead, id, result, overdueMs) => finish(data, holder, { lead, id, result, overdueMs }),
     async result(id) {
       const [row] = await data.run(sql<{ result: string | null }>`select result from ${command} where id = ${id}`);
       return row === undefined || row.result === null ? undefined : (JSON.parse(row.result) as Json);
@@ -81,13 +82,22 @@ function isLed(data: SharedData): RawBuilder<boolean> {
   return sql<boolean>`exists (select from ${data.table('lease')} where scope = unit and expires_ms > ${databaseNow})`;
 }
 
+function isOlder(thanMs: number): RawBuilder<boolean> {
+  return sql<boolean>`added_ms < ${databaseNow} - ${thanMs}::bigint`;
+}
+
+interface Finish {
+  readonly lead: Lead;
+  readonly id: string;
+  readonly result: Json;
+  /** Age from which the unit may have another leader; undefined: it may not. */
+  readonly overdueMs: number | undefined;
+}
+
 /** The lock of the lease keeps a takeover waiting until the result is recorded. Arguments, which may be manifests, are not kept. */
-async function finish(
-  data: SharedData,
-  holder: string,
-  { lead, id, result }: { readonly lead: Lead; readonly id: string; readonly result: Json },
-): Promise<void> {
+async function finish(data: SharedData, holder: string, { lead, id, result, overdueMs }: Finish): Promise<void> {
   const { epoch } = lead.ledger;
+  const isOverdue = overdueMs === undefined ? sql`false` : isOlder(overdueMs);
   const [row] = await data.run(sql<{ held: number }>`
     with held as materialized (
       select scope from ${data.table('lease')}
@@ -95,7 +105,8 @@ async function finish(
     finished as (
       update ${data.table('command')} set result = ${JSON.stringify(result)}, args = 'null', finished_ms = ${databaseNow}
       from ${durably}
-      where id = ${id} and (unit = ${lead.unit} or not ${isLed(data)}) and result is null and exists (select 1 from held))
+      where id = ${id} and (unit = ${lead.unit} or not ${isLed(data)} or ${isOverdue}) and result is null
+        and exists (select 1 from held))
     select count(*) as held from held`);
   if (row?.held !== 1) throw fenced(data.parts.location, epoch, epoch);
 }

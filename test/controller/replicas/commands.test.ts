@@ -293,3 +293,20 @@ test('orders to a platform that no replica leads are refused after an hour, and 
   expect(world.done).toEqual([]);
   expect(world.refused).toEqual(['first sync controller/command-expired']);
 });
+
+test('orders to a platform whose leader keeps its lease and does not work are refused later, but not a suspension', async () => {
+  const world = new CommandsWorld();
+  const first = world.replica('first');
+  await first.leadership.take(SOURCE);
+  // As a leader whose ledger has lost its records.
+  await world.open('idle').lead(UNIT);
+  await add(first.commands, 'suspend');
+  const order = await add(first.commands, 'sync');
+  await world.clock.sleep(HOUR_MS + 600_000);
+  expect(resultsIn(world)).toEqual([undefined, undefined]);
+  const answer = first.commands.resultOf(order, HOUR_MS, never);
+  await expect(answer).rejects.toMatchObject({ code: 'controller/command-expired' });
+  expect(resultsIn(world)).toEqual([undefined, expired]);
+  expect(world.done).toEqual([]);
+  expect(world.refused).toEqual(['first sync controller/command-expired']);
+});
