@@ -36,6 +36,8 @@ type UnitState =
 const SILENT = 0.6;
 /** Interval of heartbeats within the length of a lease. */
 const BEATS = 3;
+/** Longest interval of heartbeats: a copy or a restore knows no length of a lease, and counts a replica as live for 15 s. */
+const BEAT_MS_MAX = 5_000;
 /** Interval at which the leaders are read: the signal of a release may be lost. */
 const POLL_MS = 500;
 /** Shortest interval of two steps: many signals at once cause one step. */
@@ -202,13 +204,13 @@ export class ReplicaLeadership implements Leadership {
   /** Repeats a failed heartbeat soon: a replica without one gets no units, and after a lease it counts as gone. */
   async #beat(): Promise<void> {
     const { shared, clock, random, leaseMs, report } = this.#options;
-    this.#beatDueMs = clock.monotonic() + leaseMs / BEATS;
+    this.#beatDueMs = clock.monotonic() + Math.min(leaseMs / BEATS, BEAT_MS_MAX);
     try {
       this.#live = await shared.beat(report(), this.#isDraining);
       this.#missed = 0;
     } catch (error) {
       this.#missed += 1;
-      this.#beatDueMs = clock.monotonic() + retryWithin(leaseMs, this.#missed, random);
+      this.#beatDueMs = clock.monotonic() + Math.min(retryWithin(leaseMs, this.#missed, random), BEAT_MS_MAX);
       throw error;
     }
   }

@@ -175,6 +175,25 @@ test('a heartbeat that failed is repeated soon, and less often while the databas
   expect(a.lost).toEqual([]);
 });
 
+test.for([
+  ['5 s', 15_000],
+  ['5 s, because a copy or a restore counts a replica as live for 15 s', 120_000],
+  ['a third of the lease', 6_000],
+] as const)('a replica sends a heartbeat every %s', async ([, leaseMs]) => {
+  const group = groupOf(2, leaseMs);
+  const { beats } = group.add('a');
+  await group.until(() => group.isWhole, 'it leads everything');
+  // Each unit that it takes causes one more.
+  await group.pass(1_000);
+  const from = beats.length;
+  await group.pass(60_000);
+  const waits = beats.slice(from).map((atMs, at) => atMs - (beats[from + at - 1] ?? 0));
+  const beatMs = Math.min(leaseMs / 3, 5_000);
+  expect(Math.min(...waits)).toBeGreaterThanOrEqual(beatMs);
+  // The leaders are read at this interval at most, and a heartbeat is sent before.
+  expect(Math.max(...waits)).toBeLessThanOrEqual(beatMs + 600);
+});
+
 test('while the database is away, a leader stops sending before its lease ends, keeps its units and recovers', async () => {
   const group = await divided(groupOf(4), 'a');
   const a = group.replicas.get('a');
