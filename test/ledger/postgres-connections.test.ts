@@ -1,7 +1,10 @@
+import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import type { PostgresTables } from '../../src/ledger/postgres/tables.ts';
+import type { Clock } from '../../src/runtime/clock.ts';
 import { textOf } from '../docs/markdown.ts';
 import { until } from '../processes/place.ts';
 import { postgresUrl } from '../support/postgres.ts';
@@ -10,7 +13,7 @@ import { real } from './fixtures.ts';
 
 /** How many connections a process has while all its statements wait, so that the limits of a database can be planned. */
 
-/** A ledger of a role of its own, whose statements wait from `hold` until `free`. */
+/** A ledger of a role of its own, whose statements on some tables wait from `hold` until `free`. */
 async function crowded() {
   const schema = freshSchema();
   const role = `crowd_${schema}`;
@@ -21,7 +24,8 @@ async function crowded() {
   onTestFinished(() => client.end());
   return {
     access: trusting(postgresUrl(port, schema, role)),
-    hold: async () => client.query(`BEGIN; LOCK TABLE ${schema}.history`),
+    hold: async (...tables: readonly string[]) =>
+      client.query(`BEGIN; LOCK TABLE ${tables.map((table) => `${schema}.${table}`).join(', ')}`),
     free: async () => client.query('COMMIT'),
     count: async (): Promise<number> => {
       const [row] = await querySharedServer(
@@ -29,6 +33,13 @@ async function crowded() {
       );
       return Number(row?.['count']);
     },
+    /** The sessions that listen for signals. */
+    pids: async (): Promise<readonly unknown[]> =>
+      (
+        await querySharedServer(
+          `SELECT pid FROM pg_stat_activity WHERE usename = '${role}' AND query LIKE 'LISTEN%' ORDER BY backend_start`,
+        )
+      ).map(({ pid }) => pid),
   };
 }
 
@@ -43,7 +54,7 @@ test('a replica has at most the connections that the page names, and a command n
   // Its renewals use their connection again and again.
   await shared.lead('platform:east');
   await until(() => heard > 0);
-  await hold();
+  await hold('history');
   const waiting = MANY.map(async () => shared.reader.history({ limit: 1 }));
   await until(async () => (await count()) >= 6);
   const most = await count();
@@ -55,11 +66,70 @@ test('a replica has at most the connections that the page names, and a command n
   await shared.close();
 
   const ledger = await openPostgresLedger(access, real);
-  await hold();
+  await hold('history');
   const reads = MANY.map(async () => ledger.history({ limit: 1 }));
   await until(async () => (await count()) >= 4);
   expect(await count()).toBeLessThanOrEqual(most);
   await free();
   await Promise.all(reads);
   await ledger.close();
+});
+
+test('while a lock is held on its tables, the attempts that a replica gives up take no more connections', async () => {
+  const { access, hold, free, count } = await crowded();
+  // So short that a heartbeat is given up after half a second.
+  const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500 });
+  shared.onSignal(() => {});
+  const beat = () => shared.beat({ name: 'one', version: '1', address: null, startedMs: 1, facts: null }, false);
+  await beat();
+  await hold('replica', 'meta');
+  const events = MANY.map(async (n) => shared.events.append([n]));
+  const counts: number[] = [];
+  for (let attempt = 0; attempt < 14; attempt += 1) {
+    await expect(beat()).rejects.toThrow();
+    counts.push(await count());
+  }
+  // The server may be late to end one, but not all of them.
+  expect(Math.min(...counts.slice(7)), counts.join()).toBeLessThanOrEqual(6);
+  await free();
+  await Promise.all(events);
+  await shared.close();
+});
+
+test('work on a whole ledger may wait for a lock for long', async () => {
+  const { access } = await crowded();
+  const limitOf = async (db: Kysely<PostgresTables>): Promise<unknown> =>
+    (await sql<{ lock_timeout: string }>`show lock_timeout`.execute(db)).rows[0]?.lock_timeout;
+  expect(await withDatabase(access, limitOf)).toBe('599s');
+  const whole = withDatabase(access, (db) =>
+    db
+      .transaction()
+      .setIsolationLevel('repeatable read')
+      .execute(async (transaction) => limitOf(transaction)),
+  );
+  expect(await whole).toBe('0');
+});
+
+test('the connection for signals ends at its greatest age, as those of the pool, and signals arrive on the next one', async () => {
+  const { access, pids } = await crowded();
+  let isLate = false;
+  const clock: Clock = {
+    ...real.clock,
+    monotonic: () => real.clock.monotonic() + (isLate ? 600_000 : 0),
+    // The wait for the next probe, and the one for the next connection.
+    sleep: async (ms, signal) => real.clock.sleep(ms === 30_000 || ms === 1_000 ? 20 : ms, signal),
+  };
+  const shared = await openSharedLedger(access, { ...real, clock, replica: 'one' });
+  let heard = 0;
+  shared.onSignal((topic) => void (heard += topic === 'event' ? 1 : 0));
+  await until(() => heard > 0);
+  const [first] = await pids();
+  isLate = true;
+  await until(async () => (await pids()).some((pid) => pid !== first));
+  isLate = false;
+  await until(async () => !(await pids()).includes(first));
+  const before = heard;
+  await shared.events.append([1]);
+  await until(() => heard > before);
+  await shared.close();
 });

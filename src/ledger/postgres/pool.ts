@@ -27,14 +27,21 @@ export type Certificates = Readonly<Record<'root' | 'client' | 'key', string | u
 const CONNECTIONS_MAX = 4;
 const CONNECT_MS_MAX = 5_000;
 /** Longest life of a connection: by then, the address may lead to another server, after a failover that this connection did not notice. */
-const LIFETIME_S_MAX = 600;
+export const LIFETIME_S_MAX = 600;
 /** Time for one statement. A connection that does not answer within it is given up: the network may have lost it. */
 const STATEMENT_MS_MAX = 15_000;
 /**
- * Settings that a session depends on, whatever the database and the role have. A statement that waits for a lock must see what the holder
- * of that lock has committed, and a confirmed commit must survive a power cut.
+ * Returns the settings that a session depends on, whatever the database and the role have. A statement that waits for a lock must see what
+ * the holder of that lock has committed, and a confirmed commit must survive a power cut. The server ends the wait for a lock before this
+ * process gives the connection up: it does not notice a lost connection while it waits, so each attempt would take one more connection.
+ * Behind a pooler, another process may get the session: there, the limit ends only a wait that is repeated. Work on a whole ledger has limits
+ * of its own (`UNLIMITED`).
  */
-const SESSION = "set default_transaction_isolation = 'read committed'; set synchronous_commit = on";
+const sessionOf = (statementMsMax: number): string =>
+  `set default_transaction_isolation = 'read committed'; set synchronous_commit = on; set lock_timeout = ${lockMsMaxOf(statementMsMax)}`;
+/** The rest is for the answer to arrive. */
+const lockMsMaxOf = (statementMsMax: number): number =>
+  Math.floor(statementMsMax - Math.min(1_000, statementMsMax / 5));
 const DURABLE = 'set local synchronous_commit = on';
 /**
  * Settings of a transaction, in the message that begins it and for the transaction only: a pooler may give its connection to others
@@ -99,7 +106,7 @@ export async function clientOf(access: PostgresAccess): Promise<Client> {
 /** Every parameter is given, so that no variable of `pg` in the environment decides about one. */
 function configurationOf(
   access: PostgresAccess,
-  { statementMsMax, connections, connectMsMax, lifetimeSMax }: PoolLimits,
+  { statementMsMax = STATEMENT_MS_MAX, connections, connectMsMax, lifetimeSMax }: PoolLimits,
   tls: ConnectionOptions | undefined,
 ): PoolConfig {
   const { address, password } = access;
@@ -116,16 +123,12 @@ function configurationOf(
     max: connections ?? CONNECTIONS_MAX,
     connectionTimeoutMillis: connectMsMax ?? CONNECT_MS_MAX,
     maxLifetimeSeconds: lifetimeSMax ?? LIFETIME_S_MAX,
-    query_timeout: statementMsMax ?? STATEMENT_MS_MAX,
+    query_timeout: statementMsMax,
     keepAlive: true,
     // Its type does not say that the pool waits for it.
-    onConnect: prepareSession as (client: ClientBase) => void,
+    onConnect: (async (client) => client.query(sessionOf(statementMsMax))) as (client: ClientBase) => void,
     types: { getTypeParser: ((oid: number) => (oid === INT8 ? Number : asText)) as never },
   };
-}
-
-async function prepareSession(client: ClientBase): Promise<void> {
-  await client.query(SESSION);
 }
 
 /** The type of 64-bit integers. The ledger stores only those that a number represents exactly. */

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Client, Notification } from 'pg';
 import type { SignalTopic } from '../shared.ts';
-import { clientOf, type PostgresAccess } from './pool.ts';
+import { clientOf, LIFETIME_S_MAX, type PostgresAccess } from './pool.ts';
 import type { SharedData } from './shared-data.ts';
 
 const CHANNEL = 'portolan';
@@ -82,11 +82,12 @@ export class Signals {
     client.connection.stream.destroy();
   }
 
-  /** @returns once no signal arrives, or the connection ends. */
+  /** @returns once no signal arrives, or the connection ends or is as old as one of the pool may be. */
   async #probe(client: Client, probes: Map<string, () => void>, over: AbortSignal): Promise<number> {
     const { clock, random } = this.#data.parts;
+    const untilMs = clock.monotonic() + LIFETIME_S_MAX * 1_000;
     let hasHeard = false;
-    while (!over.aborted) {
+    while (!over.aborted && clock.monotonic() < untilMs) {
       const id = random.hex(8);
       const heard = new Promise<boolean>((resolve) => {
         probes.set(id, () => resolve(true));
