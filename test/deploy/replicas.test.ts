@@ -260,6 +260,18 @@ test('a command in a pod names the program by its path in the image', () => {
   expect(texts[1]).toContain(`\`${program}\``);
 });
 
+test('a pod for commands that has ended is removed before the next one is made', () => {
+  const lines = linesOf(readme);
+  const makes = lines.flatMap((line, at) => {
+    const [, run, file] = / run (\S+) .*--restart=Never|apply --filename (\S+pod\.yaml)/.exec(line) ?? [];
+    const name = file === undefined ? run : (parse(readFileSync(file, 'utf8')) as Part).metadata.name;
+    return name === undefined ? [] : [[lines[at - 1], name as string] as const];
+  });
+  expect(makes.map(([, name]) => name)).toEqual(['psql', 'portolan-ledger']);
+  for (const [before, name] of makes)
+    expect(before).toBe(`kubectl --namespace portolan delete pod ${name} --ignore-not-found`);
+});
+
 test('the pod for commands has the volume, the role of the owner, and what a replica lacks', async () => {
   const { metadata, spec } = ledgerPod;
   expect([ledgerPod.apiVersion, ledgerPod.kind, metadata.namespace]).toEqual(['v1', 'Pod', overlay.namespace]);
