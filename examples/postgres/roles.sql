@@ -6,6 +6,9 @@
 BEGIN;
 CREATE ROLE portolan_owner LOGIN;
 CREATE ROLE portolan LOGIN;
+-- Keeps the other connections of the server for others, whatever happens: 6 for each replica and two more, 3 for each replica that the
+-- server still counts, and 6 for each command beside them. For 3 replicas and 2 commands:
+-- ALTER ROLE portolan CONNECTION LIMIT 51;
 -- Without it, an administrator who is not a superuser cannot create a schema for this role.
 GRANT portolan_owner TO CURRENT_USER;
 CREATE SCHEMA portolan AUTHORIZATION portolan_owner;

@@ -6,6 +6,7 @@ import { parser } from '@prometheus-io/lezer-promql';
 import { Ajv } from 'ajv';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
+import { parseAddress } from '../../src/ledger/postgres/address.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { createMetrics } from '../../src/server/metrics.ts';
 import { commandPaths } from '../cli/command-tree.ts';
@@ -233,6 +234,20 @@ test('the unit of systemd starts a command that there is, and gives it no rights
   expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(ENDS_S);
   // V8 compiles code while it runs.
   expect(setting('MemoryDenyWriteExecute')).toBeUndefined();
+});
+
+test('the unit of systemd and the page hand the password of the database over in one place', () => {
+  const unit = read('systemd/portolan.service');
+  const [, url = ''] = /--ledger '(postgres:[^']*)'/.exec(unit) ?? [];
+  const { passwordFile } = parseAddress(url);
+  expect(passwordFile).toBe('/run/credentials/portolan.service/database-password');
+  const enabled = unit.replace('#LoadCredential', 'LoadCredential');
+  const credentials = [...enabled.matchAll(/^LoadCredential=([\w-]+):\/etc\/portolan\/credentials\/\1$/gm)];
+  expect(credentials.map(([, name]) => name)).toEqual(['platform-token', 'api-token', 'database-password']);
+  const page = readFileSync('docs/how-to/several-controllers.md', 'utf8');
+  expect(page).toContain(`?passwordFile=${passwordFile}`);
+  const [, folder = ''] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
+  expect(page).toContain(`chown --reference=/var/lib/${folder} /var/lib/${folder}/back.db*`);
 });
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).error === undefined;
