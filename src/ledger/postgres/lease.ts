@@ -274,9 +274,10 @@ export class Lease implements Renewable {
   check(): void {
     if (this.#isBeingChecked) return;
     this.#isBeingChecked = true;
-    void this.transact((executor) => this.fence(executor))
+    const checked = this.transact((executor) => this.fence(executor))
       .catch((error: unknown) => unlessBug(error, this.#parts.location))
       .finally(() => (this.#isBeingChecked = false));
+    this.#parts.renewals.track(checked);
   }
 
   /** Ends the leadership. @param reason undefined: another process has the lease. */

@@ -34,6 +34,7 @@ type Outcome = 'renewed' | 'busy' | 'lost';
 export class Renewals {
   readonly #parts: RenewalParts;
   readonly #leases = new Set<Renewable>();
+  readonly #tracked = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
@@ -51,6 +52,12 @@ export class Renewals {
     this.#leases.delete(lease);
   }
 
+  /** Lets the end of this process wait for work about a lease that nobody else waits for. */
+  track(work: Promise<unknown>): void {
+    this.#tracked.add(work);
+    void work.finally(() => this.#tracked.delete(work));
+  }
+
   /** Runs a short statement on the connection of the renewals. */
   async control<Result>(work: (control: Kysely<PostgresTables>) => Promise<Result>): Promise<Result> {
     return work(this.#parts.control);
@@ -60,6 +67,7 @@ export class Renewals {
   async close(): Promise<void> {
     this.#stop.abort();
     await this.#running;
+    await Promise.all(this.#tracked);
     await this.#parts.control.destroy();
   }
 
