@@ -40,7 +40,9 @@ async function withLoss(schema: string, ledger: SharedLedger): Promise<Lead> {
 const losses = async ({ reader }: SharedLedger) =>
   (await reader.history({ limit: 100 })).filter(({ event }) => event === 'ledger.restored').map(({ detail }) => detail);
 
-const untilLed = (ledger: SharedLedger) => expect.poll(() => ledger.lead('platform:default')).toBeDefined();
+async function untilLed(ledger: SharedLedger): Promise<void> {
+  await expect.poll(() => ledger.lead('platform:default')).toBeDefined();
+}
 
 test('once a loss was noticed, installs wait whoever continues, until each application is confirmed', async () => {
   const schema = freshSchema();

@@ -314,7 +314,7 @@ test('a lease that the database has lost ends with its error, and counts once', 
   const because: string[] = [];
   const held = new HeldLead({ ...led, unit, over: over.signal }, (one) => because.push(one));
   const error = replaced('memory', 'its lease is gone', 'lost');
-  const ended = vi.fn();
+  const ended = vi.fn<() => void>();
   held.over.addEventListener('abort', ended);
   over.abort(error);
   over.abort(error);
@@ -324,12 +324,11 @@ test('a lease that the database has lost ends with its error, and counts once', 
 test('a unit is taken again only once the work of the former lead has ended', async () => {
   const group = groupOf(1);
   const hanging = Promise.withResolvers<void>();
-  let unit: LeaseUnit | undefined;
+  const [unit] = group.units as [LeaseUnit];
   const a = group.add('a', {
     work: ({ type, lead }) => (type === 'ended' && lead.unit === unit ? hanging.promise : undefined),
   });
   await group.until(() => group.isWhole, 'it leads both');
-  [unit] = group.units as [LeaseUnit];
   const row = group.database.leases.rows.get(unit);
   if (row === undefined) throw new Error('it has the lease');
   group.database.release({ scope: unit, ...row });
