@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { Lead } from '../ledger/shared.ts';
+import { recordOfSource } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
 import { LoopBugs } from './bugs.ts';
 import { type Core, publish } from './core.ts';
@@ -92,7 +93,10 @@ async function whenAnswered(core: Core, record: AppRecord, lead: Lead): Promise<
   const over = AbortSignal.any([lead.over, core.stop]);
   while (!over.aborted) {
     try {
-      const found = await restoreRecord(ledgerBy(core, lead), record.id);
+      const statusLedger = ledgerBy(core, lead);
+      // A commit that is under way, such as one that waits for a standby, cannot be read yet. The next one waits for it.
+      if (statusLedger.isShared) await recordOfSource(statusLedger, [], record.status.scope ?? lead.unit);
+      const found = await restoreRecord(statusLedger, record.id);
       return found === 'unreadable' ? undefined : (found ?? { status: record.status, kept: nothingKept });
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;

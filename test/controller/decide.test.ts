@@ -13,7 +13,7 @@ import { draftEvent } from '../../src/controller/events.ts';
 import { soleLeadership } from '../../src/controller/replicas/leadership.ts';
 import { UnitWork } from '../../src/controller/replicas/unit-work.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { full } from '../../src/ledger/errors.ts';
+import { full, inputOutput } from '../../src/ledger/errors.ts';
 import { type Ledger } from '../../src/ledger/ledger.ts';
 import { MemoryStore, openMemoryLedger } from '../support/memory-ledger.ts';
 import { application } from '../server/controller.ts';
@@ -93,6 +93,32 @@ test('a decision is answered with success if and only if it is stored, also when
   const resumed = decide(core, record, { ...SUSPENSION, change: { suspended: null } });
   await expect(resumed).rejects.toMatchObject({ code: 'ledger/full' });
   expect(record.kept.suspended).toEqual(suspended);
+});
+
+test('a decision that can be read only once its commit ends, such as one that waits for a standby, stays', async () => {
+  const store = new MemoryStore('lineage');
+  const ledger = openMemoryLedger(store);
+  const { commit } = ledger;
+  const core = { ...coreOf(ledger), leadership: { ...soleLeadership(ledger), isShared: true } };
+  const record = recordOf(core);
+  let isFirst = true;
+  let end: (() => Promise<void>) | undefined;
+  // The next commit needs the same lease, and so waits until the first one has ended.
+  ledger.commit = async (transaction) => {
+    if (isFirst) {
+      isFirst = false;
+      end = () => commit.call(ledger, transaction);
+      throw inputOutput('memory', new Error('no answer'));
+    }
+    await end?.();
+    end = undefined;
+    await commit.call(ledger, transaction);
+  };
+  await expect(decide(core, record, SUSPENSION)).rejects.toMatchObject({ code: 'ledger/io' });
+  expect(record.kept.suspended).toEqual(suspended);
+  await saveRecord({ ...core.sourceLedger, unit: 'platform:default', isShared: true }, record);
+  expect(record.kept.suspended).toEqual(suspended);
+  expect(await restoreRecord(core.sourceLedger, ID)).toMatchObject({ kept: { suspended } });
 });
 
 test('the status of an application that a commit has moved is not stored by the lease of its former platform', async () => {

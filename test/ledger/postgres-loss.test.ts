@@ -1,6 +1,8 @@
+import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { awaitsConfirmation } from '../../src/ledger/confirmation.ts';
-import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { databaseOf, openPostgresLedger } from '../../src/ledger/postgres/open.ts';
+import { recordLoss } from '../../src/ledger/postgres/records-lost.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import { CuttingProxy } from '../support/cutting-proxy.ts';
@@ -42,6 +44,26 @@ const losses = async ({ reader }: SharedLedger) =>
 
 async function untilLed(ledger: SharedLedger): Promise<void> {
   await expect.poll(() => ledger.lead('platform:default')).toBeDefined();
+}
+
+/** A session that locks what others wait for. */
+async function sharedSession(schema: string): Promise<pg.Client> {
+  const client = new pg.Client(postgresUrl(await sharedPort(), schema).replace(/\?.*$/, ''));
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+/** Waits until so many sessions wait for a lock. */
+async function waiting(sessions: number): Promise<void> {
+  await expect
+    .poll(async () => {
+      const [row] = await querySharedServer(
+        "SELECT count(*) AS waiting FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'portolan'",
+      );
+      return Number(row?.['waiting']);
+    })
+    .toBeGreaterThanOrEqual(sessions);
 }
 
 test('once a loss was noticed, installs wait whoever continues, until each application is confirmed', async () => {
@@ -137,6 +159,50 @@ test('a process that only reads notices the loss of what another one recorded be
   expect(await losses(two)).toEqual([{ lost: expect.stringContaining(`had the serial ${serial}`), epoch: 2 }]);
   await two.factsSince(found.serial, ['status ']);
   expect(await losses(two)).toHaveLength(1);
+});
+
+test('a loss is recorded with a serial of its own, whatever other leaders record at the same time', async () => {
+  const schema = freshSchema();
+  const [one, two, three] = [await shared(schema), await shared(schema), await shared(schema)];
+  const led = await lead(one);
+  const other = await two.lead('platform:other');
+  await led.ledger.commit(step(1));
+  const locks = await sharedSession(schema);
+  await locks.query(`BEGIN; SELECT FROM ${schema}.lease WHERE scope = 'platform:default' FOR UPDATE`);
+  const first = led.ledger.commit(step(2));
+  await waiting(1);
+  const second = other?.ledger.commit(transaction([record('other')], 'other/team-a/region-1/42'));
+  await waiting(2);
+  const db = await databaseOf(trusting(await sharedUrl(schema)));
+  onTestFinished(() => db.destroy());
+  const loss = recordLoss({ db, location: 'postgres', clock: real.clock, actor: 'a test' }, 'something');
+  await waiting(3);
+  await locks.query('ROLLBACK');
+  await Promise.all([first, second, loss]);
+  const rows = await querySharedServer(`SELECT serial FROM ${schema}.history ORDER BY serial`);
+  const serials = rows.map(({ serial }) => Number(serial));
+  expect(new Set(serials).size).toBe(serials.length);
+  const { serial } = await three.factsSince(0, []);
+  expect(serial).toBe(serials.at(-1));
+  await three.factsSince(serial, []);
+  expect(await losses(three)).toHaveLength(1);
+});
+
+test('a lease is released although a transaction that nobody waits for is under way', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema), await shared(schema)];
+  const led = await lead(one);
+  await led.ledger.commit(step(1));
+  const locks = await sharedSession(schema);
+  await locks.query(`BEGIN; SELECT FROM ${schema}.chain FOR UPDATE`);
+  const commit = led.ledger.commit(step(2));
+  await waiting(1);
+  const closed = led.ledger.close();
+  await waiting(2);
+  await locks.query('ROLLBACK');
+  await Promise.all([commit, closed]);
+  expect(await two.lead('platform:default')).toBeDefined();
+  expect(await awaitsConfirmation(two.reader, shop)).toBe(false);
 });
 
 test('a database that is read-only for a while, as a standby that is late, has lost nothing', async () => {

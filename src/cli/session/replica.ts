@@ -1,7 +1,7 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { ControllerObserver } from '../../controller/api.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
-import { Replicas } from '../../controller/replicas/group.ts';
+import { Replicas, sourceOf } from '../../controller/replicas/group.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
@@ -72,14 +72,14 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   const { observer, log, source, random, opened, address } = parts;
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
-  let rivalName: string | undefined;
+  let rivalSource: string | undefined;
   const hasRival = (): boolean => {
     const rival = replicas.rivalOf(source);
-    if (rival !== undefined && rival.name !== rivalName) {
+    if (rival !== undefined && rival.source !== rivalSource) {
       const { message, code, remedy } = otherSource(source, rival);
       log.error(message, { code, remedy });
     }
-    rivalName = rival?.name;
+    rivalSource = rival?.source;
     return rival !== undefined;
   };
   const leadership = new ReplicaLeadership({
@@ -93,6 +93,7 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
       hasRival()
         ? []
         : [...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit), sourceUnit(source)],
+    isPeer: (replica) => (sourceOf(replica) ?? source) === source,
     report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
   });
   return {
@@ -117,7 +118,7 @@ function otherSource(source: string, rival: { readonly name: string; readonly so
   return invalidInput(
     'controller/other-source',
     `This controller works on nothing: with this ledger, the controller ${rival.name} works on the source "${rival.source}", and this one would on "${source}".`,
-    'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source.',
+    'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
   );
 }
 

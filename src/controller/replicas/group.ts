@@ -36,6 +36,8 @@ export class Replicas {
   #live: readonly LiveReplica[] = [];
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
+  /** The source of the replica that `rivalOf` returned last. */
+  #rivalSource: string | undefined;
 
   constructor(
     shared: SharedLedger,
@@ -70,15 +72,23 @@ export class Replicas {
   }
 
   /**
-   * Returns the oldest live replica if it works on another source: a platform has one leader, which works for its own source only. All
-   * replicas compare the same times.
+   * Returns a live replica that leads platforms for another source; undefined: there is none, or it is the one that must give way, because
+   * this replica leads platforms, too, and is older. While one was found, every replica of its source counts, so that its platforms stay
+   * with the others of that source.
    */
   rivalOf(source: string): { readonly name: string; readonly source: string } | undefined {
-    const [oldest] = [...this.#live].sort(
-      (left, right) => left.startedMs - right.startedMs || compareText(left.name, right.name),
-    );
-    const { source: other = source } = (oldest?.facts ?? {}) as Partial<LedFacts>;
-    return oldest === undefined || other === source ? undefined : { name: oldest.name, source: other };
+    const own = this.#live.find(({ name }) => name === this.name);
+    const leadsAny = this.facts().platforms.length > 0;
+    const isRival = (one: LiveReplica, other: string): boolean => {
+      if (other === this.#rivalSource) return true;
+      const leads = (one.facts as unknown as LedFacts).platforms.length > 0;
+      return leads && !(leadsAny && own !== undefined && isOlder(own, one));
+    };
+    const found = this.#live
+      .map((one) => ({ one, source: sourceOf(one) ?? source }))
+      .find((rival) => rival.source !== source && isRival(rival.one, rival.source));
+    this.#rivalSource = found?.source;
+    return found && { name: found.one.name, source: found.source };
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
@@ -119,6 +129,16 @@ export class Replicas {
       return false;
     }
   }
+}
+
+/** Returns the source that a replica works on; undefined: an earlier version, which does not report it. */
+export function sourceOf({ facts }: Pick<LiveReplica, 'facts'>): string | undefined {
+  return (facts as unknown as Partial<LedFacts>).source;
+}
+
+/** All replicas compare the same times. */
+function isOlder(left: LiveReplica, right: LiveReplica): boolean {
+  return (left.startedMs - right.startedMs || compareText(left.name, right.name)) < 0;
 }
 
 function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {

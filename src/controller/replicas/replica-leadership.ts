@@ -23,6 +23,8 @@ export interface ReplicaLeadershipOptions {
   readonly leaseMs: number;
   /** Returns the units that this process could work on. A reload changes them. */
   units(): readonly LeaseUnit[];
+  /** Returns whether another process does the same work: only such a one is given units. */
+  isPeer(replica: LiveReplica): boolean;
   /** Returns what this process reports with each heartbeat. Its name is the same each time. */
   report(): ReplicaReport;
 }
@@ -250,12 +252,12 @@ export class ReplicaLeadership implements Leadership {
   }
 
   #viewOf(rows: readonly UnitLeader[], units: readonly LeaseUnit[]): GroupView {
-    const { leaseMs, report } = this.#options;
+    const { leaseMs, report, isPeer } = this.#options;
     const own = report();
     const { name } = own;
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter((one) => one.name !== name && isReachable(one));
+    const others = this.#live.filter((one) => one.name !== name && isReachable(one) && isPeer(one));
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
@@ -337,10 +339,13 @@ export class ReplicaLeadership implements Leadership {
       );
     // Its successor would not know what this process has sent, and might send it again.
     const { message, code, remedy } = refusal;
-    log.error(`does not work on ${unit} any more, and keeps its lease, so that no other controller does: ${message}`, {
-      code,
-      remedy,
-    });
+    log.error(
+      `does not work on ${unit} any more, and does not release its lease, so that no other controller does: ${message}`,
+      {
+        code,
+        remedy,
+      },
+    );
   }
 
   #leave(lead: HeldLead, because: LeaseEnd): void {

@@ -291,16 +291,24 @@ export class Lease implements Renewable {
    * database has lost, which a process that ends may notice only here.
    */
   async release(): Promise<void> {
-    const { db, holder, location, scope } = this.#parts;
-    this.#parts.renewals.remove(this);
+    const { renewals, location } = this.#parts;
+    renewals.remove(this);
     this.#over.abort();
     try {
-      const held = { scope, holder, epoch: this.epoch, serials: this.#serials };
-      const { rows } = await this.#queries.release(db, held);
-      if (rows.length === 0) await this.transact((executor) => this.fence(executor));
+      if (await this.#release()) return;
+      await this.transact((executor) => this.fence(executor));
+      // Nothing is lost: more than one transaction was under way.
+      await this.#release();
     } catch (error) {
       unlessBug(error, location);
     }
+  }
+
+  /** @returns whether the row was as this process left it, also by a transaction that nobody waits for. */
+  async #release(): Promise<boolean> {
+    const { db, scope, holder } = this.#parts;
+    const serials = this.#pending === undefined ? this.#serials : [...this.#serials, this.#pending];
+    return (await this.#queries.release(db, { scope, holder, epoch: this.epoch, serials })).rows.length > 0;
   }
 }
 

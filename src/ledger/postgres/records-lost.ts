@@ -45,6 +45,8 @@ export async function recordLoss(
         .set({ v: sql<string>`(v::bigint + 1)::text` })
         .where('k', '=', 'epoch')
         .execute();
+      // So do the transactions of other leaders for this one. Every other transaction that takes both takes them in this order.
+      await transaction.updateTable('meta').set({ v: sql`v` }).where('k', '=', 'serial').execute();
       const standing = standingIn(await transaction.selectFrom('meta').select(['k', 'v']).execute());
       if (standing === undefined || !lacks(standing)) return;
       const { epoch } = standing;

@@ -7,7 +7,7 @@ import type { LedgerTables } from '../schema.ts';
 import { SqlLedger } from '../sql-ledger.ts';
 import type { PostgresTables } from './tables.ts';
 
-/** Returns a ledger that is written in a transaction, which keeps other processes from it. */
+/** Returns a ledger that is written in a transaction, which keeps other processes from it by its locks. */
 export function ledgerIn(
   transaction: Transaction<PostgresTables>,
   location: string,

@@ -273,7 +273,7 @@ test('a leader whose ledger has lost transactions works no longer, and no other 
   expect(a.lost.map((one) => one.unit)).toContain(unit);
   expect(a.refusals).toEqual(['records-lost']);
   expect(a.lines.filter((line) => line.includes(unit)).at(-1)).toMatch(
-    /error .*does not work on platform:p00 any more, and keeps its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
+    /error .*does not work on platform:p00 any more, and does not release its lease.*its serial is 1.*code=ledger\/replaced.*Stop all controllers/,
   );
 });
 
@@ -299,7 +299,7 @@ test('a unit whose records turn out to be lost while it is handed over is not ha
   expect(a.refusals).toEqual(['records-lost']);
   expect(b.gained.map((one) => one.unit)).not.toContain(unit);
   expect(a.lines.filter((line) => line.includes(String(unit))).at(-1)).toMatch(
-    /error .*keeps its lease.*Stop all controllers/,
+    /error .*does not release its lease.*Stop all controllers/,
   );
 });
 
