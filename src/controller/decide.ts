@@ -95,7 +95,7 @@ async function whenAnswered(core: Core, record: AppRecord, lead: Lead): Promise<
     try {
       const statusLedger = ledgerBy(core, lead);
       // A commit that is under way, such as one that waits for a standby, cannot be read yet. The next one waits for it.
-      if (statusLedger.isShared) await recordOfSource(statusLedger, [], record.status.scope ?? lead.unit);
+      if (statusLedger.isShared) await recordOfSource(statusLedger, [], lead.unit);
       const found = await restoreRecord(statusLedger, record.id);
       return found === 'unreadable' ? undefined : (found ?? { status: record.status, kept: nothingKept });
     } catch (error) {

@@ -54,7 +54,7 @@ export class Replicas {
       commands,
       sessions,
       lead: (unit) => shared.lead(unit),
-      leaders: () => shared.leaders(),
+      leaders: async () => (this.#leaders = await shared.leaders()),
       leave: () => shared.leave(),
       factsSince: (serial, prefixes) => shared.factsSince(serial, prefixes),
       onSignal: (listener) => shared.onSignal(listener),
@@ -72,23 +72,29 @@ export class Replicas {
   }
 
   /**
-   * Returns a live replica that leads platforms for another source; undefined: there is none, or it is the one that must give way, because
-   * this replica leads platforms, too, and is older. While one was found, every replica of its source counts, so that its platforms stay
-   * with the others of that source.
+   * Returns a live replica that leads platforms for another source; undefined: there is none, or its source must give way, because a
+   * replica of this source leads platforms, too, and is older. Once this source gave way, it waits until all replicas of the other one
+   * have ended, so that the platforms stay with those. The leases decide who leads, not the reports: those may be late.
    */
   rivalOf(source: string): { readonly name: string; readonly source: string } | undefined {
-    const own = this.#live.find(({ name }) => name === this.name);
-    const leadsAny = this.facts().platforms.length > 0;
-    const isRival = (one: LiveReplica, other: string): boolean => {
-      if (other === this.#rivalSource) return true;
-      const leads = (one.facts as unknown as LedFacts).platforms.length > 0;
-      return leads && !(leadsAny && own !== undefined && isOlder(own, one));
-    };
-    const found = this.#live
-      .map((one) => ({ one, source: sourceOf(one) ?? source }))
-      .find((rival) => rival.source !== source && isRival(rival.one, rival.source));
+    const leading = new Set(
+      this.#leaders
+        .filter(({ unit, leftMs }) => unit.startsWith('platform:') && leftMs > 0)
+        .map(({ replica }) => replica),
+    );
+    const oldestFirst = [...this.#live].sort(byAge);
+    const own = oldestFirst.find((one) => (sourceOf(one) ?? source) === source && leading.has(one.name));
+    const others = oldestFirst.flatMap((one) => {
+      const other = sourceOf(one) ?? source;
+      return other === source
+        ? []
+        : [{ name: one.name, source: other, isOlder: own === undefined || byAge(one, own) < 0 }];
+    });
+    const found =
+      others.find(({ name, isOlder }) => leading.has(name) && isOlder) ??
+      (own === undefined ? others.find((one) => one.source === this.#rivalSource) : undefined);
     this.#rivalSource = found?.source;
-    return found && { name: found.one.name, source: found.source };
+    return found;
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
@@ -121,7 +127,7 @@ export class Replicas {
 
   async #readLeaders(): Promise<boolean> {
     try {
-      this.#leaders = await this.shared.leaders();
+      await this.shared.leaders();
       this.#asOfMs = this.#clock.now();
       return true;
     } catch (error) {
@@ -137,8 +143,8 @@ export function sourceOf({ facts }: Pick<LiveReplica, 'facts'>): string | undefi
 }
 
 /** All replicas compare the same times. */
-function isOlder(left: LiveReplica, right: LiveReplica): boolean {
-  return (left.startedMs - right.startedMs || compareText(left.name, right.name)) < 0;
+function byAge(left: LiveReplica, right: LiveReplica): number {
+  return left.startedMs - right.startedMs || compareText(left.name, right.name);
 }
 
 function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {

@@ -101,8 +101,6 @@ export class ReadingAge {
     const id = idOf(reading.revision);
     const accepted = await this.#acceptedId(last);
     if (accepted === undefined || accepted === id || accepted === this.#own) return undefined;
-    // They were the accepted ones until they changed.
-    if ([...this.#read].at(-2) === accepted) return undefined;
     const hasChanged = this.#found !== undefined && this.#found !== id;
     const isNewer = this.#read.has(accepted) || hasChanged || this.#isAgreed(id, accepted);
     if (isNewer && !(await this.#wasAccepted(id))) return undefined;

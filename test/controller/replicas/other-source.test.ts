@@ -5,18 +5,41 @@ import { platformUnit, sourceUnit } from '../../../src/controller/replicas/leade
 import type { ReplicaLeadership } from '../../../src/controller/replicas/replica-leadership.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { createTextLog } from '../../../src/runtime/text-log.ts';
-import { MemoryDatabase } from '../../support/memory-database.ts';
+import { type DatabaseLink, LinkLost, MemoryDatabase } from '../../support/memory-database.ts';
 import { MemoryStore } from '../../support/memory-ledger.ts';
 import { openMemoryShared } from '../../support/memory-shared.ts';
 import { silentObserver } from '../../support/silent-observer.ts';
 import { seededRandom, VirtualClock } from '../../support/virtual-clock.ts';
 
 const LEASE_MS = 15_000;
+const LATENCY_MS = 2;
 const PLATFORMS = ['east', 'north', 'south', 'west'];
 
+/** How a process reaches the database. */
+type Link = { isCut: boolean };
+
+function linkOf(clock: VirtualClock, link: Link): DatabaseLink {
+  return {
+    run: async (_, statement) => {
+      await clock.sleep(LATENCY_MS);
+      if (link.isCut) throw new LinkLost(false);
+      return statement();
+    },
+    signal: (deliver) => (link.isCut ? undefined : deliver()),
+  };
+}
+
 function start(clock: VirtualClock, database: MemoryDatabase, { name, source }: { name: string; source: string }) {
+  const link: Link = { isCut: false };
   const random = seededRandom(name.charCodeAt(0));
-  const shared = openMemoryShared(database, { clock, random, actor: name, replica: name, leaseMs: LEASE_MS });
+  const shared = openMemoryShared(database, {
+    clock,
+    random,
+    actor: name,
+    replica: name,
+    leaseMs: LEASE_MS,
+    link: linkOf(clock, link),
+  });
   const replicas = new Replicas(shared, { name, leaseMs: LEASE_MS, clock });
   const lines: string[] = [];
   const yielded: LeaseUnit[] = [];
@@ -45,7 +68,7 @@ function start(clock: VirtualClock, database: MemoryDatabase, { name, source }: 
   onTestFinished(() => ended(clock, leadership));
   const rivals = () => lines.filter((line) => line.includes('controller/other-source'));
   const leadsSource = () => leadership.of(sourceUnit(source)) !== undefined;
-  return { led, leadsSource, rivals, yielded, end: () => ended(clock, leadership) };
+  return { led, leadsSource, link, rivals, yielded, end: () => ended(clock, leadership) };
 }
 
 async function ended(clock: VirtualClock, leadership: ReplicaLeadership): Promise<void> {
@@ -99,9 +122,43 @@ test('the platforms stay with a source while its controllers are replaced, and u
   expect(blog.led()).toEqual(PLATFORMS);
 });
 
-test('of two controllers that start at the same time, one gets all platforms', async () => {
-  const { clock, add } = scene();
-  const [shop, blog] = [add('shop-1'), add('blog-1')];
-  await pass(clock, 120_000);
-  expect([shop.led(), blog.led()].map(({ length }) => length).toSorted()).toEqual([0, PLATFORMS.length]);
-});
+test.for([0, 100, 300])(
+  'of controllers that start %d ms apart, those of one source get all platforms for good',
+  async (apartMs) => {
+    const { clock, add } = scene();
+    const [shop, blog, next] = [
+      add('shop-1'),
+      await after(clock, apartMs, () => add('blog-1')),
+      await after(clock, apartMs, () => add('shop-2')),
+    ];
+    await pass(clock, 120_000);
+    const yielded = shop.yielded.length + blog.yielded.length + next.yielded.length;
+    const led = (): readonly number[] => [shop.led().length + next.led().length, blog.led().length].toSorted();
+    expect(led()).toEqual([0, PLATFORMS.length]);
+    await pass(clock, 300_000);
+    expect(led()).toEqual([0, PLATFORMS.length]);
+    expect(shop.yielded.length + blog.yielded.length + next.yielded.length - yielded).toBeLessThan(3);
+  },
+);
+
+test.for([0, 1, 2, 3, 4])(
+  'a source whose only leader was cut off gets nothing back, and one source leads (%d)',
+  async (at) => {
+    const { clock, add } = scene();
+    const shop = add('shop-1');
+    await pass(clock, 5_000);
+    const blog = add('blog-1');
+    await pass(clock, 30_000 + at * 700);
+    shop.link.isCut = true;
+    await pass(clock, 40_000 + at * 300);
+    expect(blog.led()).toEqual(PLATFORMS);
+    shop.link.isCut = false;
+    await pass(clock, 120_000);
+    expect([shop.led(), blog.led()]).toEqual([[], PLATFORMS]);
+  },
+);
+
+async function after<Result>(clock: VirtualClock, ms: number, work: () => Result): Promise<Result> {
+  await pass(clock, ms);
+  return work();
+}

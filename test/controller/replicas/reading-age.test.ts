@@ -182,15 +182,3 @@ test('a new leader with a shallow checkout accepts the next commit, and from the
   await west.pull();
   expect([codeOf(two), two.accepted()]).toEqual([undefined, last]);
 });
-
-test('a new leader whose files go back from the accepted ones accepts that, as the former one would', async () => {
-  const { group, one, two } = await twoLeaders();
-  for (const files of [first, second]) {
-    for (const replica of [one, two]) await reads(group, replica, files);
-    await group.until(() => two.accepted() === revisionOf(files), 'both have it');
-  }
-  await handOver(group, one, two);
-  await reads(group, two, first);
-  await group.until(() => two.accepted() === revisionOf(first), 'it is accepted');
-  expect(codeOf(two)).toBeUndefined();
-});
