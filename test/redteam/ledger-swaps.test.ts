@@ -35,8 +35,9 @@ const swaps: readonly Swap[] = [
   {
     what: 'the ledger is moved away, and another one is moved into its place',
     swap: (ledger) => {
-      renameSync(ledger, `${ledger}.away`);
       cpSync(backupOf(ledger), `${ledger}.other`);
+      // Nothing in between: a check of the daemon would find no file.
+      renameSync(ledger, `${ledger}.away`);
       renameSync(`${ledger}.other`, ledger);
     },
     repair: (ledger) => renameSync(`${ledger}.away`, ledger),

@@ -254,17 +254,16 @@ export class ReplicaLeadership implements Leadership {
   #viewOf(rows: readonly UnitLeader[], units: readonly LeaseUnit[]): GroupView {
     const { leaseMs, report, isPeer } = this.#options;
     const own = report();
-    const { name } = own;
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter((one) => one.name !== name && isReachable(one) && isPeer(one));
+    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one) && isPeer(one));
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
     );
     const leaders = new Map<LeaseUnit, string>();
     for (const { unit, replica, leftMs } of rows) if (leftMs > 0) leaders.set(unit, replica);
-    for (const unit of this.#states.keys()) leaders.set(unit, name);
+    for (const unit of this.#states.keys()) leaders.set(unit, own.name);
     return { units, replicas: replicas.map((one) => one.name), leaders };
   }
 

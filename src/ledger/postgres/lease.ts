@@ -304,7 +304,7 @@ export class Lease implements Renewable {
     }
   }
 
-  /** @returns whether the row was as this process left it, also by a transaction that nobody waits for. */
+  /** @returns whether the row was as this process left it, also by a transaction under way. */
   async #release(): Promise<boolean> {
     const { db, scope, holder } = this.#parts;
     const serials = this.#pending === undefined ? this.#serials : [...this.#serials, this.#pending];

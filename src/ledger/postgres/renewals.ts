@@ -52,7 +52,7 @@ export class Renewals {
     this.#leases.delete(lease);
   }
 
-  /** Lets the end of this process wait for work about a lease that nobody else waits for. */
+  /** Lets the end of this process wait for work about a lease, if no other code waits for it. */
   track(work: Promise<unknown>): void {
     this.#tracked.add(work);
     void work.finally(() => this.#tracked.delete(work));
