@@ -18,7 +18,7 @@ export interface WaitingServer {
 const RETRY_AFTER_S = '5';
 
 /**
- * Listens at the address of the API while the controller waits for its database: it is alive, so that nothing restarts it, and not
+ * Listens at the address of the API while the controller waits for its ledger: it is alive, so that nothing restarts it, and not
  * ready. Everybody gets the same answers, without any fact about the database.
  * @throws PortolanError `give-up` when the address is in use, `invalid` when a certificate cannot be read.
  */
@@ -63,7 +63,11 @@ const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 function answerTo(path: string | undefined): { readonly status: number; readonly type: string; readonly body: object } {
   if (path === '/healthz') return { status: 200, type: JSON_TYPE, body: { status: 'ok', lagMs: 0 } };
   if (path === '/readyz')
-    return { status: 503, type: JSON_TYPE, body: { ready: false, reasons: ['the ledger does not answer'] } };
+    return {
+      status: 503,
+      type: JSON_TYPE,
+      body: { ready: false, reasons: ['waits for the ledger: the log says why'] },
+    };
   return {
     status: 503,
     type: PROBLEM_TYPE,

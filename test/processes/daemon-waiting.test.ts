@@ -6,10 +6,10 @@ import { ENV, type Place, placed, until } from './place.ts';
 
 /** A controller that starts before its database does. */
 
-async function started(place: Place, ledger: string) {
+async function started(place: Place, ledger: string, ...options: readonly string[]) {
   const port = await freePort();
   const args = ['--config', place.config, '-f', place.checkout, '--ledger', ledger, '--listen', `127.0.0.1:${port}`];
-  const run = startProgram(['run', ...args, '--log-format', 'json'], { env: ENV });
+  const run = startProgram(['run', ...args, ...options, '--log-format', 'json'], { env: ENV });
   onTestFinished(() => void run.child.kill('SIGKILL'));
   const said = (): string => run.outputSoFar().err;
   const url = `http://127.0.0.1:${port}`;
@@ -36,7 +36,10 @@ test('a controller that starts before its database is alive and not ready, says 
   ]);
   expect((await fetch(`${url}/healthz`)).status).toBe(200);
   const ready = await fetch(`${url}/readyz`);
-  expect([ready.status, await ready.json()]).toEqual([503, { ready: false, reasons: ['the ledger does not answer'] }]);
+  expect([ready.status, await ready.json()]).toEqual([
+    503,
+    { ready: false, reasons: ['waits for the ledger: the log says why'] },
+  ]);
   const status = await fetch(`${url}/api/v1/status`);
   expect([status.status, status.headers.get('retry-after'), await status.json()]).toEqual([
     503,
@@ -48,7 +51,7 @@ test('a controller that starts before its database is alive and not ready, says 
   await server.start();
   await until(() => place.domains().length === 2 && place.port().alias === 'WEB', said);
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, said);
-  expect(said()).toContain('the database answers, after');
+  expect(said()).toContain('the ledger can be used, after');
   child.kill('SIGTERM');
   expect((await ended).code).toBe(0);
 });
@@ -76,12 +79,35 @@ test('a controller on a read-only database leads nothing, names the remedy, and 
   expect((await ended).code).toBe(0);
 });
 
+test('a controller beside one of another source waits until that one has ended, and says why', async () => {
+  const server = await PostgresServer.create();
+  onTestFinished(() => server.remove());
+  const place = await placed();
+  const ledger = postgresUrl(server.port, 'sources');
+  const args = ['--config', place.config, '-f', place.checkout, '--ledger', ledger, '--source', 'shop'];
+  const shop = startProgram(['run', ...args, '--listen', '127.0.0.1:0'], { env: ENV });
+  onTestFinished(() => void shop.child.kill('SIGKILL'));
+  await until(
+    () => place.domains().length === 2,
+    () => shop.outputSoFar().err,
+  );
+  const { child, ended, said, url } = await started(place, ledger, '--source', 'blog');
+  expect(said()).toMatch(/controller\/other-source.*\?schema=NAME.*works on the source .*shop/);
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect(said()).not.toContain('leads platform');
+  shop.child.kill('SIGTERM');
+  expect((await shop.ended).code).toBe(0);
+  await until(() => said().includes('leads platform:default'), said);
+  child.kill('SIGTERM');
+  expect((await ended).code).toBe(0);
+});
+
 test('one that waits ends at once when it is asked to', async () => {
   const place = await placed();
   const { child, ended, said } = await started(place, postgresUrl(await freePort(), 'nowhere'));
   child.kill('SIGTERM');
   expect((await ended).code, said()).toBe(0);
-  expect(said()).toContain('before the database answered');
+  expect(said()).toContain('before the ledger could be used');
 });
 
 test('what only a person can correct ends a controller at once, with the remedy', async () => {

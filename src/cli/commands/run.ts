@@ -103,7 +103,8 @@ stops changing. SIGTERM finishes running work and ends the process. SIGHUP reloa
     const actor = `portolan run by ${surroundings.who}`;
     const settings = withListen(configuration.settings, options);
     const holder = `${actor}${addressOf(settings)}`;
-    const opening = { ledger: options.ledger, actor: holder, name: options.replicaName, settings, log };
+    const { ledger: address, replicaName: name, source } = options;
+    const opening = { ledger: address, actor: holder, name, source, settings, log };
     const opened = await openRunLedger(opening, surroundings);
     if (opened === undefined) return EXIT.ok;
     const { ledger, replica, close } = opened;

@@ -1,13 +1,13 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { ControllerObserver } from '../../controller/api.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
-import { Replicas, sourceOf } from '../../controller/replicas/group.ts';
+import { Replicas, type Rival, rivalIn } from '../../controller/replicas/group.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { invalidInput, type PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -31,17 +31,19 @@ interface ReplicaOptions {
   /** URL of the ledger. */
   readonly ledger: string;
   readonly name: string | undefined;
+  readonly source: string;
   readonly actor: string;
   readonly leaseMs: number;
 }
 
 /**
  * Opens the ledger as one of several controllers.
- * @throws PortolanError of `openSharedLedger`, and `invalid` for a lease that is too short.
+ * @throws PortolanError of `openSharedLedger`, `invalid` for a lease that is too short, and `controller/other-source` (`retry`) beside a
+ * controller of another source.
  */
 export async function openReplica(options: ReplicaOptions, surroundings: Surroundings): Promise<Replica> {
   const { clock, random, hostName = 'controller' } = surroundings;
-  const { ledger, actor, leaseMs } = options;
+  const { ledger, actor, leaseMs, source } = options;
   if (leaseMs < LEASE_MS_MIN)
     throw invalidInput(
       'controller/short-lease',
@@ -52,6 +54,13 @@ export async function openReplica(options: ReplicaOptions, surroundings: Surroun
   const name = options.name ?? `${hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-')}-${random.hex(2)}`;
   const access = postgresAccess(ledger, surroundings);
   const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name });
+  try {
+    const rival = rivalIn(await shared.leaders(), source);
+    if (rival !== undefined) throw otherSource(source, rival);
+  } catch (error) {
+    await shared.close();
+    throw error;
+  }
   return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
 }
 
@@ -73,14 +82,14 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
   let rivalSource: string | undefined;
-  const hasRival = (): boolean => {
+  /** Both may have started at the same time. */
+  const noteRival = (): void => {
     const rival = replicas.rivalOf(source);
     if (rival !== undefined && rival.source !== rivalSource) {
       const { message, code, remedy } = otherSource(source, rival);
       log.error(message, { code, remedy });
     }
     rivalSource = rival?.source;
-    return rival !== undefined;
   };
   const leadership = new ReplicaLeadership({
     shared,
@@ -89,11 +98,11 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
     log,
     observer,
     leaseMs,
-    units: () =>
-      hasRival()
-        ? []
-        : [...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit), sourceUnit(source)],
-    isPeer: (replica) => (sourceOf(replica) ?? source) === source,
+    units: () => {
+      noteRival();
+      const platforms = [...opened().configuration.platforms.keys()].sort(compareText);
+      return [...platforms.map(platformUnit), sourceUnit(source)];
+    },
     report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
   });
   return {
@@ -114,12 +123,14 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   };
 }
 
-function otherSource(source: string, rival: { readonly name: string; readonly source: string }): PortolanError {
-  return invalidInput(
-    'controller/other-source',
-    `This controller works on nothing: with this ledger, the controller ${rival.name} works on the source "${rival.source}", and this one would on "${source}".`,
-    'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
-  );
+function otherSource(source: string, rival: Rival): PortolanError {
+  return new PortolanError({
+    code: 'controller/other-source',
+    disposition: 'retry',
+    message: `The controller ${rival.name} works on the source "${rival.source}" with this ledger. A platform has one leader for all sources, so nothing of the source "${source}" is reconciled beside it.`,
+    remedy:
+      'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
+  });
 }
 
 function ledgerOfSource(reader: Ledger, leadership: Leadership, source: string): Ledger {

@@ -14,6 +14,7 @@ interface RunLedgerOptions {
   readonly actor: string;
   /** Name of this process among those that share the ledger. */
   readonly name: string | undefined;
+  readonly source: string;
   readonly settings: Settings;
   readonly log: Log;
 }
@@ -35,11 +36,11 @@ export async function openRunLedger(
   options: RunLedgerOptions,
   surroundings: Surroundings,
 ): Promise<RunLedger | undefined> {
-  const { ledger: address, actor, name, settings } = options;
+  const { ledger: address, actor, name, source, settings } = options;
   if (isPostgres(address)) {
     const { openReplica } = await import('./replica.ts');
     const { leaseMs } = settings.controller;
-    const open = () => openReplica({ ledger: address, name, actor, leaseMs }, surroundings);
+    const open = () => openReplica({ ledger: address, name, source, actor, leaseMs }, surroundings);
     const replica = await whenReachable(open, options, surroundings);
     if (replica === undefined) return undefined;
     const { shared } = replica.replicas;
@@ -54,7 +55,7 @@ const FIRST_MS = 500;
 const LONGEST_MS = 10_000;
 
 /**
- * Waits for a database that is not there yet. A process that ended instead would be started again with pauses that grow to minutes,
+ * Waits for a database that is not there yet, or for the controllers of another source to end. A process that ended instead would be started again with pauses that grow to minutes,
  * and a database and its controllers are often started together. An error that only a person can correct ends the process at once.
  */
 async function whenReachable(
@@ -69,7 +70,7 @@ async function whenReachable(
     for (let waitMs = FIRST_MS; ; waitMs = Math.min(LONGEST_MS, 2 * waitMs)) {
       try {
         const replica = await open();
-        if (said !== undefined) log.info(`the database answers, after ${secondsSince(clock.monotonic() - beganMs)}`);
+        if (said !== undefined) log.info(`the ledger can be used, after ${secondsSince(clock.monotonic() - beganMs)}`);
         return replica;
       } catch (error) {
         if (!(error instanceof PortolanError) || error.disposition !== 'retry') throw error;
@@ -83,7 +84,7 @@ async function whenReachable(
       }
       await pause(clock, waitMs * (0.75 + random.next() / 2), signal);
       if (!signal.aborted) continue;
-      log.info(`ended after ${secondsSince(clock.monotonic() - beganMs)}, before the database answered`);
+      log.info(`ended after ${secondsSince(clock.monotonic() - beganMs)}, before the ledger could be used`);
       return undefined;
     }
   } finally {

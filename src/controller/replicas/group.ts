@@ -7,6 +7,7 @@ import { compareText } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Dependencies } from '../api.ts';
+import { sourceUnit } from './leadership.ts';
 
 /** Facts that only the leader of platforms knows. Its heartbeats report them to the other replicas. */
 export interface LedFacts {
@@ -16,8 +17,6 @@ export interface LedFacts {
   readonly running: number;
   /** Its last read of what other replicas store succeeded; undefined: an earlier version, which does not report it. */
   readonly isCurrent?: boolean | undefined;
-  /** The source that it works on; undefined: an earlier version, which does not report it. */
-  readonly source?: string;
   /** Id of the revision that it read last; undefined: none yet, or it is an earlier version, which does not report it. */
   readonly read?: string | undefined;
 }
@@ -36,8 +35,6 @@ export class Replicas {
   #live: readonly LiveReplica[] = [];
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
-  /** The source of the replica that `rivalOf` returned last. */
-  #rivalSource: string | undefined;
 
   constructor(
     shared: SharedLedger,
@@ -71,30 +68,9 @@ export class Replicas {
     return this.#live.filter(({ name }) => name !== this.name).map(({ facts }) => facts as unknown as LedFacts);
   }
 
-  /**
-   * Returns a live replica that leads platforms for another source; undefined: there is none, or its source must give way, because a
-   * replica of this source leads platforms, too, and is older. Once this source gave way, it waits until all replicas of the other one
-   * have ended, so that the platforms stay with those. The leases decide who leads, not the reports: those may be late.
-   */
-  rivalOf(source: string): { readonly name: string; readonly source: string } | undefined {
-    const leading = new Set(
-      this.#leaders
-        .filter(({ unit, leftMs }) => unit.startsWith('platform:') && leftMs > 0)
-        .map(({ replica }) => replica),
-    );
-    const oldestFirst = [...this.#live].sort(byAge);
-    const own = oldestFirst.find((one) => (sourceOf(one) ?? source) === source && leading.has(one.name));
-    const others = oldestFirst.flatMap((one) => {
-      const other = sourceOf(one) ?? source;
-      return other === source
-        ? []
-        : [{ name: one.name, source: other, isOlder: own === undefined || byAge(one, own) < 0 }];
-    });
-    const found =
-      others.find(({ name, isOlder }) => leading.has(name) && isOlder) ??
-      (own === undefined ? others.find((one) => one.source === this.#rivalSource) : undefined);
-    this.#rivalSource = found?.source;
-    return found;
+  /** Returns the controller that leads another source, as the leaders were last read; undefined: none does. */
+  rivalOf(source: string): Rival | undefined {
+    return rivalIn(this.#leaders, source);
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
@@ -137,14 +113,20 @@ export class Replicas {
   }
 }
 
-/** Returns the source that a replica works on; undefined: an earlier version, which does not report it. */
-export function sourceOf({ facts }: Pick<LiveReplica, 'facts'>): string | undefined {
-  return (facts as unknown as Partial<LedFacts>).source;
+/** A controller of another source. */
+export interface Rival {
+  readonly name: string;
+  readonly source: string;
 }
 
-/** All replicas compare the same times. */
-function byAge(left: LiveReplica, right: LiveReplica): number {
-  return left.startedMs - right.startedMs || compareText(left.name, right.name);
+/**
+ * Returns the leader of another source. A platform has one leader for all sources, which works for its own only: the applications of the
+ * others would never be reconciled.
+ */
+export function rivalIn(leaders: readonly UnitLeader[], source: string): Rival | undefined {
+  const own = sourceUnit(source);
+  const found = leaders.find(({ unit, leftMs }) => unit.startsWith('source:') && unit !== own && leftMs > 0);
+  return found && { name: found.replica, source: found.unit.slice('source:'.length) };
 }
 
 function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {

@@ -23,8 +23,6 @@ export interface ReplicaLeadershipOptions {
   readonly leaseMs: number;
   /** Returns the units that this process could work on. A reload changes them. */
   units(): readonly LeaseUnit[];
-  /** Returns whether another process does the same work: only such a one is given units. */
-  isPeer(replica: LiveReplica): boolean;
   /** Returns what this process reports with each heartbeat. Its name is the same each time. */
   report(): ReplicaReport;
 }
@@ -252,11 +250,11 @@ export class ReplicaLeadership implements Leadership {
   }
 
   #viewOf(rows: readonly UnitLeader[], units: readonly LeaseUnit[]): GroupView {
-    const { leaseMs, report, isPeer } = this.#options;
+    const { leaseMs, report } = this.#options;
     const own = report();
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one) && isPeer(one));
+    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one));
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),

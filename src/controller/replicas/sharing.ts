@@ -38,7 +38,7 @@ export function openSharing(options: ControllerOptions): Sharing | undefined {
 }
 
 /** Returns what only this process knows, because it leads the platforms. */
-function ledFacts({ configuration, gates, intake, leadership, queue, sharedState, options }: Core): LedFacts {
+function ledFacts({ configuration, gates, intake, leadership, queue, sharedState }: Core): LedFacts {
   const isOwn = (platform: string): boolean => leadership.of(platformUnit(platform)) !== undefined;
   const platforms = [...configuration.operator.platforms].filter(isOwn);
   return {
@@ -50,7 +50,6 @@ function ledFacts({ configuration, gates, intake, leadership, queue, sharedState
     queued: queue.depth,
     running: queue.running,
     isCurrent: sharedState?.isCurrent,
-    source: options.source,
     read: intake.age?.lastRead,
   };
 }

@@ -61,7 +61,6 @@ export class GroupReplica {
         fenced: (_, because) => this.refusals.push(because),
       },
       units: () => group.units,
-      isPeer: () => true,
       report: () => ({ name, version, address: null, startedMs, facts: {} }),
     });
     if (work !== undefined) this.leadership.onChange(work);

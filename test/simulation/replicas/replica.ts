@@ -179,7 +179,6 @@ export class Replica extends Daemon implements Peer {
       observer: this.observer,
       leaseMs: LEASE_MS,
       units: () => [...PLATFORMS].map(platformUnit).concat(sourceUnit('default')),
-      isPeer: () => true,
       report: () => ({ name, version: '0.0.0', address: null, startedMs, facts: null }),
     });
     leadership.failed.catch((error: unknown) => {
