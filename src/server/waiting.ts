@@ -72,8 +72,8 @@ function answerTo(path: string | undefined): { readonly status: number; readonly
     status: 503,
     type: PROBLEM_TYPE,
     body: problem(503, 'ledger/unreachable', {
-      detail: 'The controller waits for its database. Nothing was done.',
-      remedy: 'Retry in a few seconds. The log of the controller says why the database does not answer.',
+      detail: 'The controller waits for its ledger. Nothing was done.',
+      remedy: 'Retry in a few seconds. The log of the controller says why it waits.',
     }),
   };
 }

@@ -127,7 +127,7 @@ function otherSource(source: string, rival: Rival): PortolanError {
   return new PortolanError({
     code: 'controller/other-source',
     disposition: 'retry',
-    message: `The controller ${rival.name} works on the source "${rival.source}" with this ledger. A platform has one leader for all sources, so nothing of the source "${source}" is reconciled beside it.`,
+    message: `The controller ${rival.name} works on the source "${rival.source}" with this ledger. A platform has one leader for all sources, which reconciles its own source only, and not "${source}" as well.`,
     remedy:
       'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
   });

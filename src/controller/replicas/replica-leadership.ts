@@ -9,7 +9,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
-import { assignFree, type GroupView, nextMove } from './assignment.ts';
+import { assignFree, type GroupView, leadsAnotherSource, nextMove } from './assignment.ts';
 import { HeldLead } from './held-lead.ts';
 import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
 
@@ -254,7 +254,9 @@ export class ReplicaLeadership implements Leadership {
     const own = report();
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one));
+    const others = this.#live.filter(
+      (one) => one.name !== own.name && isReachable(one) && !leadsAnotherSource(one, rows, units),
+    );
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
