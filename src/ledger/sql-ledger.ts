@@ -366,6 +366,6 @@ export class SqlLedger implements Ledger {
 
   #patiently<Result>(attempt: () => Promise<Result>): Promise<Result> {
     const { clock, faultOf } = this.#parts;
-    return whileBusy(attempt, (error) => ['busy', 'lost'].includes(faultOf(error)), clock);
+    return whileBusy(attempt, faultOf, clock);
   }
 }

@@ -161,6 +161,23 @@ test('a process that only reads notices the loss of what another one recorded be
   expect(await losses(two)).toHaveLength(1);
 });
 
+test('where the primary server has the records, as behind a standby that was late, no loss is recorded', async () => {
+  const schema = freshSchema();
+  const one = await shared(schema);
+  const led = await lead(one);
+  await led.ledger.commit(step(1));
+  const { serial } = await one.factsSince(0, []);
+  const db = await databaseOf(trusting(await sharedUrl(schema)));
+  onTestFinished(() => db.destroy());
+  const parts = { db, location: 'postgres', clock: real.clock, actor: 'a test' };
+  await recordLoss(parts, 'nothing', (found) => found.serial < serial);
+  expect(await losses(one)).toEqual([]);
+  expect(await awaitsConfirmation(one.reader, shop)).toBe(false);
+  await led.ledger.commit(step(2));
+  await recordLoss(parts, 'something', (found) => found.serial > serial);
+  expect(await losses(one)).toHaveLength(1);
+});
+
 test('a loss is recorded with a serial of its own, whatever other leaders record at the same time', async () => {
   const schema = freshSchema();
   const [one, two, three] = [await shared(schema), await shared(schema), await shared(schema)];

@@ -355,7 +355,11 @@ export class MemoryShared implements SharedLedger {
   /** Repeats what only reads while the database cannot be reached. */
   async #patiently<Answer>(operation: string, statement: () => Answer): Promise<Awaited<Answer>> {
     const isLost = (error: unknown): boolean => error instanceof PortolanError && error.cause instanceof LinkLost;
-    return whileBusy(() => this.#once(operation, statement), isLost, this.#options.clock);
+    return whileBusy(
+      () => this.#once(operation, statement),
+      (error) => (isLost(error) ? 'lost' : 'unknown'),
+      this.#options.clock,
+    );
   }
 }
 

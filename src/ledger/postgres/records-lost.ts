@@ -45,7 +45,7 @@ export async function recordLoss(
         .set({ v: sql<string>`(v::bigint + 1)::text` })
         .where('k', '=', 'epoch')
         .execute();
-      // So do the transactions of other leaders for this one. Every other transaction that takes both takes them in this order.
+      // Transactions of other leaders wait for this one. Whatever else locks both rows locks them in this order, too.
       await transaction.updateTable('meta').set({ v: sql`v` }).where('k', '=', 'serial').execute();
       const standing = standingIn(await transaction.selectFrom('meta').select(['k', 'v']).execute());
       if (standing === undefined || !lacks(standing)) return;
@@ -58,5 +58,5 @@ export async function recordLoss(
         operations: [record, awaitConfirmations(epoch)],
       });
     });
-  await whileBusy(attempt, (error) => ['busy', 'lost'].includes(postgresFault(error)), clock);
+  await whileBusy(attempt, postgresFault, clock);
 }

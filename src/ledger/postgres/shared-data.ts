@@ -84,11 +84,7 @@ export class SharedData {
   async patiently<Result>(work: (db: Kysely<PostgresTables>) => Promise<Result>): Promise<Result> {
     const { db, clock, location } = this.parts;
     try {
-      return await whileBusy(
-        () => work(db),
-        (error) => ['busy', 'lost'].includes(postgresFault(error)),
-        clock,
-      );
+      return await whileBusy(() => work(db), postgresFault, clock);
     } catch (error) {
       throw explainPostgres(error, location);
     }
