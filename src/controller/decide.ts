@@ -3,7 +3,7 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { Lead } from '../ledger/shared.ts';
 import { recordOfSource } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import { LoopBugs } from './bugs.ts';
+import { bugText } from './bugs.ts';
 import { type Core, publish } from './core.ts';
 import type { EventDraft } from './events.ts';
 import {
@@ -40,7 +40,7 @@ export async function decide(core: Core, record: AppRecord, decision: Decision):
     // A pass that saves after this turn saves the decision, too, because it is in force by then.
     turns
       .run(id, () => save(core, { record, now: core.records.get(id) ?? record, lead, decision, saved }))
-      .catch((error: unknown) => new LoopBugs(core.options.log).note(error));
+      .catch((error: unknown) => core.options.log.error(`a bug in Portolan: ${bugText(error)}`));
     await saved.promise;
   });
 }

@@ -59,7 +59,7 @@ export async function startWaitingServer(settings: ServerSettings): Promise<Wait
 const JSON_TYPE = 'application/json; charset=utf-8';
 const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The same answers as those of the API for a controller whose ledger does not answer. */
+/** The same codes as those of the API for a controller whose ledger does not answer. */
 function answerTo(path: string | undefined): { readonly status: number; readonly type: string; readonly body: object } {
   if (path === '/healthz') return { status: 200, type: JSON_TYPE, body: { status: 'ok', lagMs: 0 } };
   if (path === '/readyz')
