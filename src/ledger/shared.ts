@@ -78,6 +78,8 @@ export interface UnitLeader {
   readonly sinceMs: EpochMs;
   /** Time until another process may take the unit. Not positive: it may do so now. */
   readonly leftMs: number;
+  /** Its leader has given it up. */
+  readonly isReleased: boolean;
 }
 
 /** Describes a replica, as it reports with each heartbeat. */

@@ -92,7 +92,7 @@ test('a controller beside one of another source waits until that one has ended, 
     () => shop.outputSoFar().err,
   );
   const { child, ended, said, url } = await started(place, ledger, '--source', 'blog');
-  expect(said()).toMatch(/controller\/other-source.*\?schema=NAME.*works on the source .*shop/);
+  expect(said()).toMatch(/controller\/other-source.*\?schema=NAME.*works on another source, .*shop/);
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
   expect(said()).not.toContain('leads platform');
   shop.child.kill('SIGTERM');

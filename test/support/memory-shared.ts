@@ -110,7 +110,8 @@ export class MemoryShared implements SharedLedger {
         .sort(([left], [right]) => (left < right ? -1 : 1))
         .map(([scope, { epoch, sinceMs, expiresMs }]) => {
           const { actor = '', replica = '' } = holders.get(scope) ?? {};
-          return { unit: scope as LeaseUnit, replica, actor, epoch, sinceMs, leftMs: expiresMs - now };
+          const leftMs = expiresMs - now;
+          return { unit: scope as LeaseUnit, replica, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
         });
     });
   }

@@ -1,13 +1,14 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { ControllerObserver } from '../../controller/api.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
-import { Replicas, type Rival, rivalIn } from '../../controller/replicas/group.ts';
+import { Replicas } from '../../controller/replicas/group.ts';
+import { leadersOfOthers, otherSource } from '../../controller/replicas/other-source.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { invalidInput, PortolanError } from '../../model/errors.ts';
+import { invalidInput } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -55,8 +56,8 @@ export async function openReplica(options: ReplicaOptions, surroundings: Surroun
   const access = postgresAccess(ledger, surroundings);
   const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name });
   try {
-    const rival = rivalIn(await shared.leaders(), source);
-    if (rival !== undefined) throw otherSource(source, rival);
+    const [rival] = leadersOfOthers(await shared.leaders(), [sourceUnit(source)]);
+    if (rival !== undefined) throw otherSource(rival);
   } catch (error) {
     await shared.close();
     throw error;
@@ -81,16 +82,6 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
   const { observer, log, source, random, opened, address } = parts;
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
-  let rivalSource: string | undefined;
-  /** Both may have started at the same time. */
-  const noteRival = (): void => {
-    const rival = replicas.rivalOf(source);
-    if (rival !== undefined && rival.source !== rivalSource) {
-      const { message, code, remedy } = otherSource(source, rival);
-      log.error(message, { code, remedy });
-    }
-    rivalSource = rival?.source;
-  };
   const leadership = new ReplicaLeadership({
     shared,
     clock,
@@ -98,11 +89,10 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
     log,
     observer,
     leaseMs,
-    units: () => {
-      noteRival();
-      const platforms = [...opened().configuration.platforms.keys()].sort(compareText);
-      return [...platforms.map(platformUnit), sourceUnit(source)];
-    },
+    units: () => [
+      ...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit),
+      sourceUnit(source),
+    ],
     report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
   });
   return {
@@ -121,16 +111,6 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
       });
     },
   };
-}
-
-function otherSource(source: string, rival: Rival): PortolanError {
-  return new PortolanError({
-    code: 'controller/other-source',
-    disposition: 'retry',
-    message: `The controller ${rival.name} works on the source "${rival.source}" with this ledger. A platform has one leader for all sources, which reconciles its own source only, and not "${source}" as well.`,
-    remedy:
-      'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
-  });
 }
 
 function ledgerOfSource(reader: Ledger, leadership: Leadership, source: string): Ledger {

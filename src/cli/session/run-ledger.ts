@@ -41,7 +41,7 @@ export async function openRunLedger(
     const { openReplica } = await import('./replica.ts');
     const { leaseMs } = settings.controller;
     const open = () => openReplica({ ledger: address, name, source, actor, leaseMs }, surroundings);
-    const replica = await whenReachable(open, options, surroundings);
+    const replica = await whenUsable(open, options, surroundings);
     if (replica === undefined) return undefined;
     const { shared } = replica.replicas;
     return { ledger: shared.reader, replica, close: () => shared.close() };
@@ -55,10 +55,10 @@ const FIRST_MS = 500;
 const LONGEST_MS = 10_000;
 
 /**
- * Waits for a database that is not there yet, or for the controllers of another source to end. A process that ended instead would be started again with pauses that grow to minutes,
- * and a database and its controllers are often started together. An error that only a person can correct ends the process at once.
+ * Waits for a database that is not there yet, or until no controller of another source has the ledger. A process that ended instead
+ * would be started again with pauses that grow to minutes, and a database and its controllers are often started together. An error that only a person can correct ends the process at once.
  */
-async function whenReachable(
+async function whenUsable(
   open: () => Promise<Replica>,
   { settings, log }: RunLedgerOptions,
   { clock, random, signal }: Surroundings,

@@ -1,4 +1,4 @@
-import type { LeaseUnit, LiveReplica, UnitLeader } from '../../ledger/shared.ts';
+import type { LeaseUnit } from '../../ledger/shared.ts';
 import { compareText } from '../../model/text.ts';
 
 /** Share of its part that a replica may lead at most, and should lead at least. Between them, no unit moves. */
@@ -79,16 +79,4 @@ function loadsOf({ units, replicas, leaders }: GroupView): Map<string, number> {
 function leastLoaded(loads: ReadonlyMap<string, number>): string | undefined {
   const least = Math.min(...loads.values());
   return [...loads].find(([, load]) => load === least)?.[0];
-}
-
-/** Returns whether a replica leads a source that is none of these units: it would do no work on a platform for this one. */
-export function leadsAnotherSource(
-  { name }: Pick<LiveReplica, 'name'>,
-  rows: readonly UnitLeader[],
-  units: readonly LeaseUnit[],
-): boolean {
-  return rows.some(
-    ({ unit, replica, leftMs }) =>
-      replica === name && leftMs > 0 && unit.startsWith('source:') && !units.includes(unit),
-  );
 }

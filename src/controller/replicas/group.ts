@@ -7,7 +7,6 @@ import { compareText } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Dependencies } from '../api.ts';
-import { sourceUnit } from './leadership.ts';
 
 /** Facts that only the leader of platforms knows. Its heartbeats report them to the other replicas. */
 export interface LedFacts {
@@ -51,7 +50,7 @@ export class Replicas {
       commands,
       sessions,
       lead: (unit) => shared.lead(unit),
-      leaders: async () => (this.#leaders = await shared.leaders()),
+      leaders: () => shared.leaders(),
       leave: () => shared.leave(),
       factsSince: (serial, prefixes) => shared.factsSince(serial, prefixes),
       onSignal: (listener) => shared.onSignal(listener),
@@ -66,11 +65,6 @@ export class Replicas {
   /** Returns what the other live replicas reported last. */
   others(): readonly LedFacts[] {
     return this.#live.filter(({ name }) => name !== this.name).map(({ facts }) => facts as unknown as LedFacts);
-  }
-
-  /** Returns the controller that leads another source, as the leaders were last read; undefined: none does. */
-  rivalOf(source: string): Rival | undefined {
-    return rivalIn(this.#leaders, source);
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
@@ -103,7 +97,7 @@ export class Replicas {
 
   async #readLeaders(): Promise<boolean> {
     try {
-      await this.shared.leaders();
+      this.#leaders = await this.shared.leaders();
       this.#asOfMs = this.#clock.now();
       return true;
     } catch (error) {
@@ -111,22 +105,6 @@ export class Replicas {
       return false;
     }
   }
-}
-
-/** A controller of another source. */
-export interface Rival {
-  readonly name: string;
-  readonly source: string;
-}
-
-/**
- * Returns the leader of another source. A platform has one leader for all sources, which works for its own only: the applications of the
- * others would never be reconciled.
- */
-export function rivalIn(leaders: readonly UnitLeader[], source: string): Rival | undefined {
-  const own = sourceUnit(source);
-  const found = leaders.find(({ unit, leftMs }) => unit.startsWith('source:') && unit !== own && leftMs > 0);
-  return found && { name: found.replica, source: found.unit.slice('source:'.length) };
 }
 
 function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {

@@ -9,9 +9,10 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
-import { assignFree, type GroupView, leadsAnotherSource, nextMove } from './assignment.ts';
+import { assignFree, type GroupView, nextMove } from './assignment.ts';
 import { HeldLead } from './held-lead.ts';
 import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
+import { leadersOfOthers, RivalNotes } from './other-source.ts';
 
 export interface ReplicaLeadershipOptions {
   readonly shared: SharedLedger;
@@ -42,8 +43,6 @@ const BEAT_MS_MAX = 5_000;
 const POLL_MS = 500;
 /** Shortest interval of two steps: many signals at once cause one step. */
 const SPACING_MS = 50;
-/** A released lease ended at the beginning of time. */
-const RELEASED_MS = 24 * 3600 * 1000;
 /** Units that are taken at once: each needs connections to the database. */
 const TAKES_MAX = 3;
 /**
@@ -63,6 +62,7 @@ export class ReplicaLeadership implements Leadership {
   readonly failed: Promise<PortolanError>;
   readonly #options: ReplicaLeadershipOptions;
   readonly #fail: (error: unknown) => void;
+  readonly #rivals: RivalNotes;
   readonly #listeners = new Set<LeadListener>();
   readonly #states = new Map<LeaseUnit, UnitState>();
   /** Since when a unit has no leader, as this process observed it. */
@@ -71,8 +71,6 @@ export class ReplicaLeadership implements Leadership {
   readonly #ending = new Set<LeaseUnit>();
   /** When this process may try to take a unit again. */
   readonly #retryAt = new Map<LeaseUnit, MonotonicMs>();
-  /** The leaders as they were last read, and when. */
-  #leaders: { readonly rows: readonly UnitLeader[]; readonly atMs: MonotonicMs } = { rows: [], atMs: 0 };
   #live: readonly LiveReplica[] = [];
   /** When the next heartbeat is due, and how many failed since the last one that did not. */
   #beatDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
@@ -94,6 +92,7 @@ export class ReplicaLeadership implements Leadership {
   constructor(options: ReplicaLeadershipOptions) {
     const { leaseMs } = options;
     this.#options = options;
+    this.#rivals = new RivalNotes(options.log);
     this.sendMarginMs = sendMarginMs(leaseMs);
     const failed = Promise.withResolvers<PortolanError>();
     this.failed = failed.promise;
@@ -196,7 +195,6 @@ export class ReplicaLeadership implements Leadership {
     this.#refusal = undefined;
     this.#noteGroup();
     if (!this.#isDraining && !this.#over.signal.aborted) this.#decide(rows);
-    this.#leaders = { rows, atMs: clock.monotonic() };
     const soonMs = Math.min(...rows.flatMap(({ leftMs }) => (leftMs > 0 ? [leftMs + 1] : [])));
     return Math.min(POLL_MS, leaseMs / BEATS, soonMs);
   }
@@ -229,6 +227,7 @@ export class ReplicaLeadership implements Leadership {
     this.#units = units;
     for (const state of this.#states.values())
       if (state.type === 'leading' && !units.includes(state.lead.unit)) this.#leave(state.lead, 'handed-over');
+    this.#rivals.note(leadersOfOthers(rows, units));
     const view = this.#viewOf(rows, units);
     const { name } = this.#options.report();
     const assigned = assignFree(view);
@@ -241,7 +240,7 @@ export class ReplicaLeadership implements Leadership {
       // The replica that should take it may not know the platform yet, or may hang.
       const isLate = now - (this.#freeSince.get(unit) ?? now) >= leaseMs;
       if ((assigned.get(unit) === name || isLate) && this.#taking() < TAKES_MAX)
-        this.#begin(this.#take(unit, this.#formerOf(unit, rows)));
+        this.#begin(this.#take(unit, endOf(rows.find((row) => row.unit === unit))));
     }
     const move = this.#isSteady(now) ? nextMove(view) : undefined;
     const state = move?.from === name ? this.#states.get(move.unit) : undefined;
@@ -254,9 +253,9 @@ export class ReplicaLeadership implements Leadership {
     const own = report();
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter(
-      (one) => one.name !== own.name && isReachable(one) && !leadsAnotherSource(one, rows, units),
-    );
+    // They would do no work of this source on a platform.
+    const rivals = new Set(leadersOfOthers(rows, units).map(({ replica }) => replica));
+    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one) && !rivals.has(one.name));
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
@@ -274,16 +273,6 @@ export class ReplicaLeadership implements Leadership {
 
   #taking(): number {
     return [...this.#states.values()].filter(({ type }) => type === 'taking' || type === 'taken').length;
-  }
-
-  /** Returns how the last leader of a unit ended. */
-  #formerOf(unit: LeaseUnit, rows: readonly UnitLeader[]): LeaseFacts['from'] {
-    const row = rows.find((one) => one.unit === unit);
-    if (row === undefined) return 'free';
-    const before = this.#leaders.rows.find((one) => one.unit === unit);
-    const passedMs = this.#options.clock.monotonic() - this.#leaders.atMs;
-    const isEarly = before === undefined ? row.leftMs < -RELEASED_MS : before.leftMs > passedMs;
-    return isEarly ? 'released' : 'expired';
   }
 
   async #take(unit: LeaseUnit, from: LeaseFacts['from']): Promise<void> {
@@ -392,6 +381,12 @@ export class ReplicaLeadership implements Leadership {
   async #report(change: LeadChange): Promise<void> {
     for (const listener of this.#listeners) await listener(change);
   }
+}
+
+/** Returns how the last leader of a unit ended. */
+function endOf(last: UnitLeader | undefined): LeaseFacts['from'] {
+  if (last === undefined) return 'free';
+  return last.isReleased ? 'released' : 'expired';
 }
 
 /** The lease ends by itself where the database cannot be reached. @throws any other error. */

@@ -143,8 +143,9 @@ class PostgresSharedLedger implements SharedLedger {
         .where('scope', '<>', WHOLE_LEDGER)
         .orderBy('scope')
         .execute();
-      return rows.map(({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs }) => {
-        return { unit: scope as LeaseUnit, replica: holder.split(' ')[1] ?? '', actor, epoch, sinceMs, leftMs };
+      return rows.map(({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs, expires_ms: expiresMs }) => {
+        const replica = holder.split(' ')[1] ?? '';
+        return { unit: scope as LeaseUnit, replica, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
       });
     });
   }

@@ -4,8 +4,6 @@ import { platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { readOnlyDatabase } from '../../../src/ledger/postgres/faults.ts';
 import { inputOutput, replaced, retiredLedger } from '../../../src/ledger/errors.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
-import { openMemoryShared } from '../../support/memory-shared.ts';
-import { seededRandom } from '../../support/virtual-clock.ts';
 import { Group } from './group.ts';
 
 const LEASE_MS = 15_000;
@@ -321,28 +319,6 @@ test('a lease that the database has lost ends with its error, and counts once', 
   over.abort(error);
   over.abort(error);
   expect([held.refusal, because, ended.mock.calls.length]).toEqual([error, ['records-lost'], 1]);
-});
-
-test('the leader of another source is given no unit', async () => {
-  const group = groupOf(6);
-  const a = group.add('a');
-  await group.until(() => group.isWhole, 'it leads everything');
-  const lost = a.lost.length;
-  const other = openMemoryShared(group.database, {
-    clock: group.clock,
-    random: seededRandom(9),
-    actor: 'b',
-    replica: 'b',
-    leaseMs: LEASE_MS,
-  });
-  onTestFinished(() => other.close());
-  expect(await other.lead('source:another')).toBeDefined();
-  const report = { name: 'b', version: '1', address: null, startedMs: 0, facts: {} };
-  for (let beats = 0; beats < 30; beats += 1) {
-    await other.beat(report, false);
-    await group.pass(LEASE_MS / 3);
-  }
-  expect(a.lost).toHaveLength(lost);
 });
 
 test('a unit is taken again only once the work of the former lead has ended', async () => {
