@@ -1,5 +1,6 @@
 import { isPostgres } from './address.ts';
 import { invalidInput, PortolanError } from '../model/errors.ts';
+import type { LeaseHolder } from './lease-holder.ts';
 import type { Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
 import type { Retirement } from './retirement.ts';
@@ -235,6 +236,17 @@ export function isLedgerLost({ code }: Pick<PortolanError, 'code'>): boolean {
 }
 
 /** The target of a copy has a ledger already. */
+/** Controllers of two sources would leave each other's applications alone, see `areRivals`. */
+export function otherSource({ replica, source }: Pick<LeaseHolder, 'replica' | 'source'>): PortolanError {
+  return new PortolanError({
+    code: 'controller/other-source',
+    disposition: 'retry',
+    message: `The controller ${replica} works on another source, "${source}", with this ledger. A platform has one leader for all sources, which reconciles its own source only.`,
+    remedy:
+      'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
+  });
+}
+
 export function notEmpty(location: string, what: string): PortolanError {
   return invalidInput(
     'ledger/not-empty',

@@ -11,7 +11,7 @@ export interface SharedLedger {
   readonly reader: Ledger;
   /**
    * Takes the lease of a unit.
-   * @returns undefined while another process has it, or has the whole ledger.
+   * @returns undefined while another process has it, or has the whole ledger, or leads a unit for another source.
    * @throws PortolanError `ledger/newer` once a newer version of Portolan has migrated the ledger: this process must end.
    */
   lead(unit: LeaseUnit): Promise<Lead | undefined>;
@@ -71,6 +71,8 @@ export interface UnitLeader {
   readonly unit: LeaseUnit;
   /** Name of the replica, as in its `ReplicaReport`. */
   readonly replica: string;
+  /** The source that it works on; undefined: it is an earlier version, which does not say so. */
+  readonly source: string | undefined;
   /** Names the process for errors: `portolan run on host-1, pid 4711`. */
   readonly actor: string;
   readonly epoch: number;
@@ -98,6 +100,8 @@ export interface LiveReplica extends ReplicaReport {
   readonly seenAgoMs: number;
   /** It is ending, and takes no unit. */
   readonly isDraining: boolean;
+  /** The source that it works on; undefined: it is an earlier version, which does not say so. */
+  readonly source: string | undefined;
 }
 
 export interface ChangedFacts {

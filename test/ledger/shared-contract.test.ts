@@ -11,7 +11,8 @@ sharedContract('PostgreSQL', async () => {
   const schema = freshSchema();
   const access = trusting(await sharedUrl(schema));
   return {
-    open: (replica) => openSharedLedger(access, { ...real, clock: stillClock, replica, actor: `test ${replica}` }),
+    open: (replica, source) =>
+      openSharedLedger(access, { ...real, clock: stillClock, replica, actor: `test ${replica}`, source }),
     expire: async (unit) => {
       await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = '${unit}'`);
     },
@@ -22,8 +23,8 @@ sharedContract('memory', async () => {
   let nowMs = 1_000;
   const database = new MemoryDatabase(new MemoryStore('lineage'), () => nowMs);
   return {
-    open: async (replica) =>
-      openMemoryShared(database, { ...real, clock: stillClock, replica, actor: `test ${replica}` }),
+    open: async (replica, source) =>
+      openMemoryShared(database, { ...real, clock: stillClock, replica, actor: `test ${replica}`, source }),
     expire: async () => {
       nowMs += LEASE_MS;
     },

@@ -7,7 +7,7 @@ import { codeOf, intent, object, record, snapshot, transaction } from './fixture
 /** One ledger that several processes share. No lease is renewed but by transactions. */
 export interface SharedUnderTest {
   /** Opens the ledger as one more process. */
-  open(replica: string): Promise<SharedLedger>;
+  open(replica: string, source?: string): Promise<SharedLedger>;
   /** Lets the lease of a unit expire by the database's clock; others may expire too. */
   expire(unit: LeaseUnit): Promise<void>;
 }
@@ -81,19 +81,58 @@ function leases(both: Both): void {
     const source = await leadOf(two, 'source:default');
     expect(source.ledger.epoch).toBeGreaterThan(east.ledger.epoch);
     const named = async () =>
-      (await one.leaders()).map(({ unit, replica, epoch, leftMs }) => [unit, replica, epoch, leftMs > 0]);
+      (await one.leaders()).map(({ unit, replica, epoch, leftMs, isReleased }) => [
+        unit,
+        replica,
+        epoch,
+        leftMs > 0 ? 'leads' : isReleased ? 'released' : 'expired',
+      ]);
     expect(await named()).toEqual([
-      ['platform:east', 'one', east.ledger.epoch, true],
-      ['source:default', 'two', source.ledger.epoch, true],
+      ['platform:east', 'one', east.ledger.epoch, 'leads'],
+      ['source:default', 'two', source.ledger.epoch, 'leads'],
     ]);
     await east.ledger.close();
-    expect((await named())[0]).toEqual(['platform:east', 'one', east.ledger.epoch, false]);
+    await under.expire('source:default');
+    expect(await named()).toEqual([
+      ['platform:east', 'one', east.ledger.epoch, 'released'],
+      ['source:default', 'two', source.ledger.epoch, 'expired'],
+    ]);
     const next = await leadOf(two, 'platform:east');
     expect(next.ledger.epoch).toBeGreaterThan(source.ledger.epoch);
     expect([east.over.aborted, next.over.aborted]).toEqual([true, false]);
     expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
     await under.expire('platform:east');
     expect((await leadOf(one, 'platform:east')).ledger.epoch).toBeGreaterThan(next.ledger.epoch);
+  });
+
+  test('gives the units to the processes of one source at a time, and fences those of the former one', async () => {
+    const { under, two } = both();
+    const [shop, twin, blog] = (await Promise.all(
+      ['shop', 'shop', 'the blog'].map((source, at) => under.open(`of-${at}`, source)),
+    )) as [SharedLedger, SharedLedger, SharedLedger];
+    try {
+      const east = await leadOf(shop, 'platform:east');
+      expect(await blog.lead('platform:west')).toBeUndefined();
+      expect(await blog.lead('source:the blog')).toBeUndefined();
+      const west = await leadOf(twin, 'platform:west');
+      const neutral = await leadOf(two, 'platform:north');
+      const live = await blog.beat(report('of-2'), false);
+      expect(live.map(({ name, source }) => [name, source])).toEqual([['of-2', 'the blog']]);
+      expect((await blog.leaders()).map(({ unit, source }) => [unit, source])).toEqual([
+        ['platform:east', 'shop'],
+        ['platform:north', undefined],
+        ['platform:west', 'shop'],
+      ]);
+      await west.ledger.close();
+      expect(await blog.lead('platform:west')).toBeUndefined();
+      await under.expire('platform:east');
+      await leadOf(blog, 'platform:west');
+      expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
+      expect(await shop.lead('platform:east')).toBeUndefined();
+      expect(neutral.over.aborted).toBe(false);
+    } finally {
+      for (const one of [shop, twin, blog]) await one.close();
+    }
   });
 
   test('fences a process whose lease another one took, and it may lead again later', async () => {

@@ -1,8 +1,10 @@
 /** What the statements of PostgreSQL do with the leases of a ledger, as pure functions: each is one atomic step of the database. */
 
+import { areRivals, readHolder } from '../../src/ledger/lease-holder.ts';
+
 /** One row of the table `lease`. Times are of the database. */
 export interface LeaseRow {
-  /** Random id of the holder. */
+  /** Text of `lease-holder.ts`. */
   readonly holder: string;
   readonly epoch: number;
   readonly sinceMs: number;
@@ -42,13 +44,15 @@ export interface Taken {
 
 /** Takes a lease that no process has. Expired leases that it excludes cannot be renewed afterwards. */
 export function takeLease(leases: Leases, { scope, holder, leaseMs }: Taking, nowMs: number): Taken {
-  const excludes = (other: string): boolean => other !== scope && (scope === WHOLE) !== (other === WHOLE);
+  const excludes = (other: string, row: LeaseRow): boolean =>
+    other !== scope &&
+    ((scope === WHOLE) !== (other === WHOLE) || areRivals(readHolder(row.holder), readHolder(holder)));
   const isBusy = [...leases.rows].some(
-    ([other, { expiresMs }]) => expiresMs > nowMs && (other === scope || excludes(other)),
+    ([other, row]) => row.expiresMs > nowMs && (other === scope || excludes(other, row)),
   );
   if (isBusy) return { leases, epoch: undefined };
   const rows = new Map(leases.rows);
-  for (const [other, row] of rows) if (excludes(other)) rows.set(other, { ...row, holder: '' });
+  for (const [other, row] of rows) if (excludes(other, row)) rows.set(other, { ...row, holder: '' });
   const epoch = leases.epoch + 1;
   rows.set(scope, { holder, epoch, sinceMs: nowMs, expiresMs: nowMs + leaseMs });
   return { leases: { epoch, rows }, epoch };

@@ -37,6 +37,7 @@ interface StoredReplica {
   readonly report: ReplicaReport;
   readonly isDraining: boolean;
   readonly seenMs: number;
+  readonly source: string | undefined;
 }
 
 /** Who looks at everything that the database carries out, in the moment in which it does. */

@@ -14,6 +14,7 @@ import type {
 import { momentOf, TimeLimit } from '../../src/runtime/time-limit.ts';
 import { whileBusy } from '../../src/ledger/patience.ts';
 import { retryWithin } from '../../src/ledger/retry-within.ts';
+import { holderText, readHolder } from '../../src/ledger/lease-holder.ts';
 import { ofUnit } from '../../src/ledger/unit-ledger.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
@@ -39,6 +40,8 @@ export interface MemorySharedOptions {
   readonly actor: string;
   /** Name of this replica. */
   readonly replica?: string;
+  /** The source that it works on; default: it works beside any other. */
+  readonly source?: string | undefined;
   readonly leaseMs?: number;
   readonly link?: DatabaseLink;
 }
@@ -56,7 +59,7 @@ export class MemoryShared implements SharedLedger {
   readonly #options: MemorySharedOptions;
   readonly #link: DatabaseLink;
   readonly #leaseMs: number;
-  /** Random id of this process. */
+  /** Text of `lease-holder.ts`. */
   readonly #holder: string;
   readonly #leads = new Set<MemoryLead>();
   readonly #over = new AbortController();
@@ -71,7 +74,7 @@ export class MemoryShared implements SharedLedger {
     this.#link = link;
     this.#leaseMs = leaseMs;
     this.#name = replica;
-    this.#holder = options.random.hex(16);
+    this.#holder = holderText({ id: options.random.hex(16), replica, source: options.source });
     const access = {
       database,
       once: <Answer>(operation: string, statement: () => Answer) => this.#once(operation, statement),
@@ -108,10 +111,20 @@ export class MemoryShared implements SharedLedger {
       return [...leases.rows]
         .filter(([scope]) => scope !== WHOLE)
         .sort(([left], [right]) => (left < right ? -1 : 1))
-        .map(([scope, { epoch, sinceMs, expiresMs }]) => {
-          const { actor = '', replica = '' } = holders.get(scope) ?? {};
+        .map(([scope, { holder, epoch, sinceMs, expiresMs }]) => {
+          const { actor = '' } = holders.get(scope) ?? {};
+          const { replica = '', source } = readHolder(holder);
           const leftMs = expiresMs - now;
-          return { unit: scope as LeaseUnit, replica, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
+          return {
+            unit: scope as LeaseUnit,
+            replica,
+            source,
+            actor,
+            epoch,
+            sinceMs,
+            leftMs,
+            isReleased: expiresMs === 0,
+          };
         });
     });
   }
@@ -121,10 +134,15 @@ export class MemoryShared implements SharedLedger {
     return this.#once('beat', () => {
       const { replicas, nowMs } = this.#database;
       const former = replicas.get(report.name);
-      replicas.set(report.name, { report, isDraining, seenMs: nowMs() });
+      replicas.set(report.name, { report, isDraining, seenMs: nowMs(), source: this.#options.source });
       if (former === undefined || former.isDraining !== isDraining) this.#database.signal('lease');
       return [...replicas.values()]
-        .map((one) => ({ ...one.report, isDraining: one.isDraining, seenAgoMs: nowMs() - one.seenMs }))
+        .map((one) => ({
+          ...one.report,
+          isDraining: one.isDraining,
+          seenAgoMs: nowMs() - one.seenMs,
+          source: one.source,
+        }))
         .filter(({ seenAgoMs }) => seenAgoMs < this.#leaseMs)
         .sort((left, right) => (left.name < right.name ? -1 : 1));
     });

@@ -2,7 +2,6 @@ import packageFile from '../../../package.json' with { type: 'json' };
 import type { ControllerObserver } from '../../controller/api.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
 import { Replicas } from '../../controller/replicas/group.ts';
-import { leadersOfOthers, otherSource } from '../../controller/replicas/other-source.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
 import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
@@ -39,8 +38,7 @@ interface ReplicaOptions {
 
 /**
  * Opens the ledger as one of several controllers.
- * @throws PortolanError of `openSharedLedger`, `invalid` for a lease that is too short, and `controller/other-source` (`retry`) beside a
- * controller of another source.
+ * @throws PortolanError of `openSharedLedger`, and `invalid` for a lease that is too short.
  */
 export async function openReplica(options: ReplicaOptions, surroundings: Surroundings): Promise<Replica> {
   const { clock, random, hostName = 'controller' } = surroundings;
@@ -54,14 +52,7 @@ export async function openReplica(options: ReplicaOptions, surroundings: Surroun
   // A container that starts again has the same host name, and the leases of its former process may still be valid.
   const name = options.name ?? `${hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-')}-${random.hex(2)}`;
   const access = postgresAccess(ledger, surroundings);
-  const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name });
-  try {
-    const [rival] = leadersOfOthers(await shared.leaders(), [sourceUnit(source)]);
-    if (rival !== undefined) throw otherSource(rival);
-  } catch (error) {
-    await shared.close();
-    throw error;
-  }
+  const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name, source });
   return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
 }
 
@@ -89,6 +80,7 @@ export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
     log,
     observer,
     leaseMs,
+    source,
     units: () => [
       ...[...opened().configuration.platforms.keys()].sort(compareText).map(platformUnit),
       sourceUnit(source),

@@ -1,4 +1,5 @@
-import { isLedgerPast } from '../../ledger/errors.ts';
+import { isLedgerPast, otherSource } from '../../ledger/errors.ts';
+import { areRivals } from '../../ledger/lease-holder.ts';
 import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
 import { sendMarginMs } from '../../ledger/send-margin.ts';
 import { retryWithin } from '../../ledger/retry-within.ts';
@@ -12,7 +13,6 @@ import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
 import { assignFree, type GroupView, nextMove } from './assignment.ts';
 import { HeldLead } from './held-lead.ts';
 import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
-import { leadersOfOthers, RivalNotes } from './other-source.ts';
 
 export interface ReplicaLeadershipOptions {
   readonly shared: SharedLedger;
@@ -22,6 +22,8 @@ export interface ReplicaLeadershipOptions {
   readonly observer: Pick<ControllerObserver, 'units' | 'led' | 'yielded' | 'fenced' | 'databaseAsked'>;
   /** Length of the leases of this process. */
   readonly leaseMs: number;
+  /** The source that this process works on. */
+  readonly source: string;
   /** Returns the units that this process could work on. A reload changes them. */
   units(): readonly LeaseUnit[];
   /** Returns what this process reports with each heartbeat. Its name is the same each time. */
@@ -58,11 +60,13 @@ const STEADY_LEASES = 4;
 export class ReplicaLeadership implements Leadership {
   readonly isShared = true;
   readonly sendMarginMs: number;
-  /** Resolves when this process must end, because another version has migrated the ledger. Rejects because of a bug. */
+  /**
+   * Resolves when this process must end: another version has migrated the ledger, or controllers of another source have it. Rejects
+   * because of a bug.
+   */
   readonly failed: Promise<PortolanError>;
   readonly #options: ReplicaLeadershipOptions;
   readonly #fail: (error: unknown) => void;
-  readonly #rivals: RivalNotes;
   readonly #listeners = new Set<LeadListener>();
   readonly #states = new Map<LeaseUnit, UnitState>();
   /** Since when a unit has no leader, as this process observed it. */
@@ -92,7 +96,6 @@ export class ReplicaLeadership implements Leadership {
   constructor(options: ReplicaLeadershipOptions) {
     const { leaseMs } = options;
     this.#options = options;
-    this.#rivals = new RivalNotes(options.log);
     this.sendMarginMs = sendMarginMs(leaseMs);
     const failed = Promise.withResolvers<PortolanError>();
     this.failed = failed.promise;
@@ -201,10 +204,10 @@ export class ReplicaLeadership implements Leadership {
 
   /** Repeats a failed heartbeat soon: a replica without one gets no units, and after a lease it counts as gone. */
   async #beat(): Promise<void> {
-    const { shared, clock, random, leaseMs, report } = this.#options;
+    const { shared, clock, random, leaseMs, report, ...own } = this.#options;
     this.#beatDueMs = clock.monotonic() + Math.min(leaseMs / BEATS, BEAT_MS_MAX);
     try {
-      this.#live = await shared.beat(report(), this.#isDraining);
+      this.#live = (await shared.beat(report(), this.#isDraining)).filter((one) => !areRivals(one, own));
       this.#missed = 0;
     } catch (error) {
       this.#missed += 1;
@@ -220,14 +223,16 @@ export class ReplicaLeadership implements Leadership {
 
   /** Takes, hands over and gives up units. */
   #decide(rows: readonly UnitLeader[]): void {
-    const { clock, leaseMs, observer, units: unitsOf } = this.#options;
+    const { clock, leaseMs, observer, units: unitsOf, ...own } = this.#options;
     const now = clock.monotonic();
+    // The database gives this process no unit until they all have ended. Once it starts again, it waits for that and is not ready.
+    const rival = rows.find((row) => row.leftMs > 0 && areRivals(row, own));
+    if (rival !== undefined && this.#states.size === 0) return this.#fail(otherSource(rival));
     const units = unitsOf();
     if (units.join('\n') !== this.#units.join('\n')) observer.units(units);
     this.#units = units;
     for (const state of this.#states.values())
       if (state.type === 'leading' && !units.includes(state.lead.unit)) this.#leave(state.lead, 'handed-over');
-    this.#rivals.note(leadersOfOthers(rows, units));
     const view = this.#viewOf(rows, units);
     const { name } = this.#options.report();
     const assigned = assignFree(view);
@@ -253,9 +258,7 @@ export class ReplicaLeadership implements Leadership {
     const own = report();
     const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
       !isDraining && seenAgoMs < leaseMs * SILENT;
-    // They would do no work of this source on a platform.
-    const rivals = new Set(leadersOfOthers(rows, units).map(({ replica }) => replica));
-    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one) && !rivals.has(one.name));
+    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one));
     // Their clocks may differ: that costs only the order.
     const replicas = [own, ...others].sort(
       (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),

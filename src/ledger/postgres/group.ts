@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
 import { missing, newer } from '../errors.ts';
+import { readHolder } from '../lease-holder.ts';
 import { migrations, newestSchema } from '../migrations.ts';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
 import { explainPostgres } from './faults.ts';
@@ -63,7 +64,7 @@ function unitOf({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftM
     unit: scope,
     type: scope.slice(0, at) === 'source' ? 'source' : 'platform',
     name: scope.slice(at + 1),
-    leader: isLed ? (holder.split(' ')[1] ?? actor) : null,
+    leader: isLed ? (readHolder(holder).replica ?? actor) : null,
     epoch,
     sinceMs,
     leaseLeftMs: isLed ? leftMs : null,

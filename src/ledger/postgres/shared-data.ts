@@ -1,4 +1,5 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { readHolder } from '../lease-holder.ts';
 import { whileBusy } from '../patience.ts';
 import type {
   ChangedFacts,
@@ -106,9 +107,9 @@ export class SharedData {
         on conflict (holder) do update set (${columns}) = row(${values}) returning *),
       gone as (delete from ${replica} where seen_ms < ${databaseNow} - ${KEPT_MS}::bigint and holder <> ${holder}),
       done as (delete from ${this.table('command')} where result is not null and finished_ms < ${databaseNow} - ${KEPT_MS}::bigint)
-      select name, version, address, started_ms, facts, draining, ${databaseNow} - seen_ms as ago_ms from ${replica}
+      select holder, name, version, address, started_ms, facts, draining, ${databaseNow} - seen_ms as ago_ms from ${replica}
         where holder <> ${holder} and seen_ms > ${databaseNow} - ${leaseMs}::bigint
-      union all select name, version, address, started_ms, facts, draining, 0 from own
+      union all select holder, name, version, address, started_ms, facts, draining, 0 from own
       order by name, started_ms`.execute(control);
     return rows.map(replicaOf);
   }
@@ -164,6 +165,7 @@ export class SharedData {
 }
 
 interface ReplicaRow {
+  readonly holder: string;
   readonly name: string;
   readonly version: string;
   readonly address: string | null;
@@ -174,9 +176,11 @@ interface ReplicaRow {
 }
 
 function replicaOf({ facts, started_ms: startedMs, draining, ago_ms: agoMs, ...row }: ReplicaRow): LiveReplica {
-  const { name, version, address } = row;
+  const { holder, name, version, address } = row;
+  const { source } = readHolder(holder);
   const isDraining = Number(draining) === 1;
-  return { name, version, address, startedMs, facts: JSON.parse(facts) as Json, seenAgoMs: Number(agoMs), isDraining };
+  const seenAgoMs = Number(agoMs);
+  return { name, version, address, startedMs, facts: JSON.parse(facts) as Json, seenAgoMs, isDraining, source };
 }
 
 /**

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from 'kysely';
-import { missing } from '../errors.ts';
+import { missing, otherSource } from '../errors.ts';
+import { areRivals, holderText, readHolder } from '../lease-holder.ts';
 import type { Ledger } from '../ledger.ts';
 import { migrations, newestSchema } from '../migrations.ts';
 import type {
@@ -40,12 +41,15 @@ import { ofUnit } from '../unit-ledger.ts';
 export interface SharedLedgerOptions extends PostgresLedgerOptions {
   /** Name of this replica, without spaces. */
   readonly replica: string;
+  /** The source that it works on; undefined: it works beside any other. */
+  readonly source?: string | undefined;
 }
 
 /**
  * Opens a ledger that several processes use at once. It creates the tables where there are none, and migrates older ones: beside
  * processes that lead units if every step allows that, otherwise once no process does.
- * @throws PortolanError as `openPostgresLedger`; `ledger/locked` only for a migration that excludes other processes.
+ * @throws PortolanError as `openPostgresLedger`; `ledger/locked` only for a migration that excludes other processes;
+ * `controller/other-source` (`retry`) while controllers of another source lead a unit, before anything is migrated.
  */
 export async function openSharedLedger(access: PostgresAccess, options: SharedLedgerOptions): Promise<SharedLedger> {
   const { location, schema } = access.address;
@@ -55,18 +59,26 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
     await mustBeWritable(db, location);
     await mustHavePrivileges(db, access);
     await ensureTables(db, access, options);
+    await mustHaveNoRival(db, options);
     await migrateBeside(db, access, options);
     const standing = await readPostgresStanding(db, schema);
     if (standing === undefined) throw missing(location);
     const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
     // The name in the holder shows who led a unit even when that process is gone.
-    const holder = `${random.hex(16)} ${options.replica}`;
+    const holder = holderText({ ...options, id: random.hex(16) });
     const renewals = await renewalsOf(access, { clock, random, holder, leaseMs });
     return new PostgresSharedLedger({ db, access, options: { ...options, leaseMs }, reader, holder, renewals });
   } catch (error) {
     await db.destroy();
     throw explainPostgres(error, location);
   }
+}
+
+/** A takeover finds a rival, too. This one finds it before the ledger is changed, and while nothing is free. */
+async function mustHaveNoRival(db: Kysely<PostgresTables>, own: Pick<SharedLedgerOptions, 'source'>): Promise<void> {
+  const leaders = await db.selectFrom('lease').select('holder').where('expires_ms', '>', databaseNow).execute();
+  const rival = leaders.map(({ holder }) => readHolder(holder)).find((one) => areRivals(one, own));
+  if (rival !== undefined) throw otherSource(rival);
 }
 
 interface Parts {
@@ -144,8 +156,17 @@ class PostgresSharedLedger implements SharedLedger {
         .orderBy('scope')
         .execute();
       return rows.map(({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs, expires_ms: expiresMs }) => {
-        const replica = holder.split(' ')[1] ?? '';
-        return { unit: scope as LeaseUnit, replica, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
+        const { replica = '', source } = readHolder(holder);
+        return {
+          unit: scope as LeaseUnit,
+          replica,
+          source,
+          actor,
+          epoch,
+          sinceMs,
+          leftMs,
+          isReleased: expiresMs === 0,
+        };
       });
     });
   }

@@ -16,7 +16,7 @@ export interface PostgresTables extends LedgerTables {
 export interface LeaseTable {
   /** Names the part of the ledger that may be written: `*` is all of it. */
   readonly scope: string;
-  /** Random id of the holder; empty: it was never taken. */
+  /** Text of `lease-holder.ts`; empty: it was never taken, or a lease that excludes it ended it. */
   readonly holder: string;
   /** Names the holder, for errors of other processes. */
   readonly actor: string;

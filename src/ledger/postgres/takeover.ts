@@ -1,6 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Clock } from '../../runtime/clock.ts';
 import { newer, retiredLedger } from '../errors.ts';
+import { type LeaseHolder, readHolder, wordOf } from '../lease-holder.ts';
 import { retired, retirementOf } from '../retirement.ts';
 import type { Renewals } from './renewals.ts';
 import { databaseNow, type PostgresTables, WHOLE_LEDGER } from './tables.ts';
@@ -10,7 +11,7 @@ export interface LeaseParts {
   readonly renewals: Renewals;
   readonly location: string;
   readonly clock: Clock;
-  /** Random id of this process. */
+  /** Text of `lease-holder.ts`. */
   readonly holder: string;
   readonly actor: string;
   readonly leaseMs: number;
@@ -53,7 +54,7 @@ export async function takeOver({
         .executeTakeFirstOrThrow();
       const epoch = Number(raised.v);
       if (Number(raised.schema) > known) throw newer(location, Number(raised.schema), known);
-      await endRivals(transaction, scope);
+      await endRivals(transaction, scope, readHolder(holder));
       const row = {
         holder,
         actor,
@@ -83,15 +84,26 @@ export async function takeOver({
 }
 
 /**
- * Ends the leases that a lease excludes. One that has expired stays valid until then. It is decided by one reading of the clock under the
+ * Ends the leases that a lease excludes: of the whole ledger, or of units, and those of controllers of another source. One that has expired stays valid until then. It is decided by one reading of the clock under the
  * locks of their rows: a lease that expired between two readings would be neither a rival nor ended.
  * @throws NotExpired if a process has one of them.
  */
-async function endRivals(transaction: Transaction<PostgresTables>, scope: string): Promise<void> {
+async function endRivals(
+  transaction: Transaction<PostgresTables>,
+  scope: string,
+  { source }: LeaseHolder,
+): Promise<void> {
   const rivals = await transaction
     .selectFrom('lease')
     .select(['scope', sql<number>`expires_ms - ${databaseNow}`.as('left_ms')])
-    .where('scope', scope === WHOLE_LEDGER ? '<>' : '=', WHOLE_LEDGER)
+    .where((row) =>
+      row.or([
+        row('scope', scope === WHOLE_LEDGER ? '<>' : '=', WHOLE_LEDGER),
+        source === undefined
+          ? sql<boolean>`false`
+          : sql<boolean>`split_part(holder, ' ', 3) not in ('', ${wordOf(source)})`,
+      ]),
+    )
     .where('scope', '<>', scope)
     .where('holder', '<>', '')
     .forUpdate()

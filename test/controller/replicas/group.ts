@@ -2,6 +2,7 @@ import type { LeaseEnd, LeaseFacts, RefusedBecause } from '../../../src/controll
 import { type LeadChange, platformUnit, sourceUnit } from '../../../src/controller/replicas/leadership.ts';
 import { ReplicaLeadership } from '../../../src/controller/replicas/replica-leadership.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
+import type { PortolanError } from '../../../src/model/errors.ts';
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { createTextLog } from '../../../src/runtime/text-log.ts';
 import { type DatabaseLink, LinkLost, MemoryDatabase } from '../../support/memory-database.ts';
@@ -13,6 +14,12 @@ import { seededRandom, VirtualClock } from '../../support/virtual-clock.ts';
 /** Work that a test lets a replica have when it hands a unit over. */
 type Work = (change: LeadChange) => Promise<void> | void;
 
+interface ReplicaOptions {
+  readonly version?: string;
+  readonly work?: Work;
+  readonly source?: string;
+}
+
 /** One process of the group. A killed or paused one does nothing, not even sleep. */
 export class GroupReplica {
   readonly name: string;
@@ -22,6 +29,8 @@ export class GroupReplica {
   readonly lost: { readonly unit: LeaseUnit; readonly because: LeaseEnd; readonly atMs: number }[] = [];
   readonly lines: string[] = [];
   readonly refusals: RefusedBecause[] = [];
+  /** Why it ended by itself. */
+  ending: PortolanError | undefined;
   isReachable = true;
   /** What the database answers a statement with, in place of carrying it out. */
   faultOf: (operation: string) => Error | undefined = () => undefined;
@@ -34,7 +43,7 @@ export class GroupReplica {
   #suspendedMs = 0;
   #suspendedFromMs: number | undefined;
 
-  constructor(group: Group, name: string, { version = '1', work }: { version?: string; work?: Work | undefined } = {}) {
+  constructor(group: Group, name: string, { version = '1', work, source = 'default' }: ReplicaOptions = {}) {
     this.name = name;
     const clock = this.#clockOf(group.clock);
     this.clock = clock;
@@ -45,6 +54,7 @@ export class GroupReplica {
       random,
       actor: name,
       replica: name,
+      source,
       leaseMs: group.leaseMs,
       link: this.#link(group.clock),
     });
@@ -54,16 +64,21 @@ export class GroupReplica {
       random,
       log: createTextLog('info', (line) => void this.lines.push(line), clock),
       leaseMs: group.leaseMs,
+      source,
       observer: {
         ...silentObserver,
         led: ({ unit, from }) => this.gained.push({ unit, from, atMs: clock.monotonic() }),
         yielded: (unit, because) => this.lost.push({ unit, because, atMs: clock.monotonic() }),
         fenced: (_, because) => this.refusals.push(because),
       },
-      units: () => group.units,
+      units: () => group.units.map((unit) => (unit.startsWith('source:') ? sourceUnit(source) : unit)),
       report: () => ({ name, version, address: null, startedMs, facts: {} }),
     });
     if (work !== undefined) this.leadership.onChange(work);
+    void this.leadership.failed.then((error) => {
+      this.ending = error;
+      return this.leadership.drain();
+    });
     this.leadership.start();
   }
 
@@ -136,7 +151,7 @@ export class Group {
     ];
   }
 
-  add(name: string, options: { readonly version?: string; readonly work?: Work } = {}): GroupReplica {
+  add(name: string, options: ReplicaOptions = {}): GroupReplica {
     const replica = new GroupReplica(this, name, options);
     this.replicas.set(name, replica);
     return replica;

@@ -165,6 +165,7 @@ export class Replica extends Daemon implements Peer {
       actor: `daemon ${this.number}`,
       replica: this.name,
       leaseMs: LEASE_MS,
+      source: 'default',
       link: new SimulatedLink(world, this, this.#link),
     });
     const { name } = this;
@@ -178,6 +179,7 @@ export class Replica extends Daemon implements Peer {
       log: this.log(),
       observer: this.observer,
       leaseMs: LEASE_MS,
+      source: 'default',
       units: () => [...PLATFORMS].map(platformUnit).concat(sourceUnit('default')),
       report: () => ({ name, version: '0.0.0', address: null, startedMs, facts: null }),
     });
