@@ -20,8 +20,8 @@ const step: Migration = {
   sql: 'ALTER TABLE fact ADD COLUMN note TEXT; CREATE TABLE extra (n INTEGER NOT NULL) STRICT;',
 };
 
-async function opened(schema: string, replica: string, steps = migrations): Promise<SharedLedger> {
-  const options = { ...real, replica, actor: replica, leaseMs: 3_000, migrations: steps };
+async function opened(schema: string, replica: string, steps = migrations, source?: string): Promise<SharedLedger> {
+  const options = { ...real, replica, actor: replica, leaseMs: 3_000, migrations: steps, source };
   return openSharedLedger(trusting(await sharedUrl(schema)), options);
 }
 
@@ -46,6 +46,19 @@ test('a step that only expands is made beside an older process, which keeps its 
   expect(await codeOf(old.lead('platform:east'))).toBe('ledger/newer');
   expect(await next.lead('platform:east')).toBeDefined();
   for (const ledger of [old, next]) await ledger.close();
+});
+
+test('a newer version that works on another source migrates nothing before the others have ended', async () => {
+  const schema = freshSchema();
+  const shop = await opened(schema, 'shop', migrations, 'shop');
+  await shop.lead('platform:east');
+  const steps = [...migrations, { ...step, expands: true }];
+  expect(await codeOf(opened(schema, 'blog', steps, 'blog'))).toBe('controller/other-source');
+  expect(await schemaOf(schema)).toBe(newestSchema(migrations));
+  await shop.close();
+  const blog = await opened(schema, 'blog', steps, 'blog');
+  expect(await schemaOf(schema)).toBe(step.to);
+  await blog.close();
 });
 
 test('any other step waits until no process leads', async () => {
