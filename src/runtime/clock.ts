@@ -1,4 +1,5 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { platform, uptime } from 'node:os';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 
@@ -109,11 +110,24 @@ function systemUptime(): Omit<BootTime, 'boot'> {
   return { uptimeMs: Math.round(uptime() * 1000), errorMs: uptimeErrorMs };
 }
 
-/** Returns the id that Linux gives to each start of the machine; other systems have none. */
+/**
+ * Returns the id that Linux gives to each start of the machine; other systems have none. Where the uptime is not that of the machine, it
+ * is an id of this process, because the times of two containers begin at different moments.
+ */
 function readBootId(): string {
   try {
-    return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
+    return isUptimeOfMachine() ? boot : `${boot}-${randomUUID()}`;
   } catch {
     return '';
   }
+}
+
+/** Name of the time namespace that Linux starts with. Older versions have no other one. */
+const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+
+/** In a container, the uptime may be that of its time namespace, or a file that another filesystem (lxcfs) lays over that of the machine. */
+function isUptimeOfMachine(): boolean {
+  if (statSync('/proc/uptime').dev !== statSync('/proc/self/stat').dev) return false;
+  return !existsSync('/proc/self/ns/time') || readlinkSync('/proc/self/ns/time') === FIRST_TIME_NAMESPACE;
 }

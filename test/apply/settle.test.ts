@@ -41,9 +41,16 @@ test('after another start of the machine nobody knows how long it was, so the wi
 test('where the start of the machine cannot be told, the wall clock decides', () => {
   const clock = new VirtualClock();
   const window = { settleMs: clock.now() + LENGTH_MS, settleMark: '' };
+  clock.sinceBoot = () => ({ boot: '', uptimeMs: 0 });
   expect(settleState(window, clock)).toEqual({ type: 'until', untilMs: window.settleMs });
   clock.jump(LENGTH_MS);
   expect(settleState(window, clock)).toEqual({ type: 'over' });
+});
+
+test('the wall clock of such a machine decides nothing for a process that has an id of its start', () => {
+  const clock = new VirtualClock();
+  const window = { settleMs: clock.now() - 1, settleMark: '' };
+  expect(settleState(window, clock)).toEqual({ type: 'restarted' });
 });
 
 test('a window begun where the start of the machine cannot be told has no mark', () => {
@@ -77,5 +84,6 @@ test('the window of an intent that is open still begins when somebody finds it',
   const clock = new VirtualClock();
   const intent = { state: 'open', settleMs: 0, settleMark: '' } as Intent;
   expect(settleStateOf(intent, clock)).toEqual({ type: 'restarted' });
-  expect(settleStateOf({ ...intent, state: 'unknown' }, clock)).toEqual({ type: 'over' });
+  const settleMark = `${clock.sinceBoot().boot} 0`;
+  expect(settleStateOf({ ...intent, state: 'unknown', settleMark }, clock)).toEqual({ type: 'over' });
 });

@@ -55,10 +55,11 @@ export type SettleState =
  */
 export function settleState(intent: Pick<Intent, 'settleMs' | 'settleMark'>, clock: Clock): SettleState {
   const nowMs = clock.now();
-  if (intent.settleMark === '')
+  const since = clock.sinceBoot();
+  // Only a machine without an id of its start trusts the wall clock, and never that of another machine.
+  if (intent.settleMark === '' && since.boot === '')
     return nowMs >= intent.settleMs ? { type: 'over' } : { type: 'until', untilMs: intent.settleMs };
   const [boot, until] = intent.settleMark.split(' ');
-  const since = clock.sinceBoot();
   if (boot !== since.boot) return { type: 'restarted' };
   const leftMs = Number(until) - since.uptimeMs;
   if (leftMs <= 0) return { type: 'over' };
