@@ -98,10 +98,12 @@ export interface SpawnSettings {
 
 /** Starts the real program, with an environment that holds nothing of ours. */
 export function startProgram(args: readonly string[], settings: SpawnSettings = {}) {
-  const { PATH = '', HOME = '', TMPDIR } = process.env;
+  const { PATH = '', HOME = '', TMPDIR, NODE_COMPILE_CACHE } = process.env;
+  // As the installed program has one: without it, a fifth of the time of a short command goes into compiling.
+  const cache = NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
   const child = spawn(process.execPath, [settings.program ?? builtProgram(), ...args], {
     cwd: settings.cwd ?? projectRoot,
-    env: { PATH, HOME, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...settings.env },
+    env: { PATH, HOME, ...cache, ...(TMPDIR === undefined ? {} : { TMPDIR }), ...settings.env },
     stdio: 'pipe',
   });
   let out = '';

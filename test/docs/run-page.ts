@@ -139,6 +139,7 @@ async function inFolder(folder: string, scriptOf: (adapt: (text: string) => stri
   return bash(scriptOf(adapt), folder, {
     PATH: [programs, dirname(process.execPath), process.env['PATH']].join(delimiter),
     HOME: folder,
+    NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] ?? '',
     GIT_AUTHOR_NAME: 'me',
     GIT_AUTHOR_EMAIL: 'me@example.com',
     GIT_COMMITTER_NAME: 'me',

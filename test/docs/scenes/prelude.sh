@@ -4,9 +4,9 @@ control=http://127.0.0.1:7070/_sandbox
 
 # Waits until a command succeeds, for two minutes.
 wait_for() {
-  for _ in $(seq 400); do
+  for _ in $(seq 120); do
     if "$@" > /dev/null 2>&1; then return 0; fi
-    sleep 0.3
+    sleep 1
   done
   echo "this did not succeed: $*"
   return 1
