@@ -20,7 +20,12 @@ const step: Migration = {
   sql: 'ALTER TABLE fact ADD COLUMN note TEXT; CREATE TABLE extra (n INTEGER NOT NULL) STRICT;',
 };
 
-async function opened(schema: string, replica: string, steps = migrations, source?: string): Promise<SharedLedger> {
+async function opened(
+  schema: string,
+  replica: string,
+  steps: readonly Migration[] = migrations,
+  source?: string,
+): Promise<SharedLedger> {
   const options = { ...real, replica, actor: replica, leaseMs: 3_000, migrations: steps, source };
   return openSharedLedger(trusting(await sharedUrl(schema)), options);
 }
