@@ -1,4 +1,4 @@
-/** What the text in a lease says about the process that has it. */
+/** Describes the process that has a lease. */
 export interface LeaseHolder {
   /** Random id of the process. */
   readonly id: string;

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs';
 import { platform, uptime } from 'node:os';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
@@ -117,7 +116,7 @@ function systemUptime(): Omit<BootTime, 'boot'> {
 function readBootId(): string {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return isUptimeOfMachine() ? boot : `${boot}-${randomUUID()}`;
+    return isUptimeOfMachine() ? boot : readFileSync('/proc/sys/kernel/random/uuid', 'utf8').trim();
   } catch {
     return '';
   }

@@ -57,7 +57,7 @@ test('a newer version that works on another source migrates nothing before the o
   const schema = freshSchema();
   const shop = await opened(schema, 'shop', migrations, 'shop');
   await shop.lead('platform:east');
-  const steps = [...migrations, { ...step, expands: true }];
+  const steps: readonly Migration[] = [...migrations, { ...step, expands: true }];
   expect(await codeOf(opened(schema, 'blog', steps, 'blog'))).toBe('controller/other-source');
   expect(await schemaOf(schema)).toBe(newestSchema(migrations));
   await shop.close();

@@ -1,51 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { boundPlatforms, changeBinding } from '../../src/ledger/binding.ts';
 import type { LedgerOperation } from '../../src/ledger/ledger.ts';
-import type { Lead, LeaseUnit, ReplicaReport, SharedLedger, SignalTopic } from '../../src/ledger/shared.ts';
-import { codeOf, intent, object, record, snapshot, transaction } from './fixtures.ts';
-
-/** One ledger that several processes share. No lease is renewed but by transactions. */
-export interface SharedUnderTest {
-  /** Opens the ledger as one more process. */
-  open(replica: string, source?: string): Promise<SharedLedger>;
-  /** Lets the lease of a unit expire by the database's clock; others may expire too. */
-  expire(unit: LeaseUnit): Promise<void>;
-}
-
-const report = (name: string): ReplicaReport => ({
-  name,
-  version: '1.2.3',
-  address: name === 'one' ? 'https://one.example.test' : null,
-  startedMs: 7,
-  facts: { load: [1, name] },
-});
-
-const scopeOf = (platform: string): string => `${platform}/team-a/region-1/42`;
-
-const fact = (key: string, value: string, was?: string | null): LedgerOperation => ({
-  op: 'set-fact',
-  key,
-  value,
-  was,
-});
-
-function step(platform: string, epoch: number, n: number) {
-  const scope = scopeOf(platform);
-  return transaction(
-    [
-      { op: 'put-object', object: object({ scope, naturalKey: `${n}` }) },
-      { op: 'open-intent', intent: intent({ id: `${platform}-${n}`, uid: `${platform}-${n}`, scope, epoch }) },
-      record(`step ${n}`),
-    ],
-    scope,
-  );
-}
-
-async function leadOf(ledger: SharedLedger, unit: LeaseUnit): Promise<Lead> {
-  const lead = await ledger.lead(unit);
-  if (lead === undefined) throw new Error(`${unit} is led by another process`);
-  return lead;
-}
+import type { Lead, SharedLedger, SignalTopic } from '../../src/ledger/shared.ts';
+import { codeOf, record, snapshot, transaction } from './fixtures.ts';
+import { leases } from './lease-contract.ts';
+import { type Both, fact, leadOf, report, scopeOf, type SharedUnderTest, step } from './shared-steps.ts';
 
 /** The contract of every shared ledger. */
 export function sharedContract(name: string, create: () => Promise<SharedUnderTest>): void {
@@ -68,96 +27,6 @@ export function sharedContract(name: string, create: () => Promise<SharedUnderTe
     events(both);
     commands(both);
     group(both);
-  });
-}
-
-type Both = () => { readonly under: SharedUnderTest; readonly one: SharedLedger; readonly two: SharedLedger };
-
-function leases(both: Both): void {
-  test('gives each unit to one process, under a new epoch each time, and names its last leader', async () => {
-    const { one, two, under } = both();
-    const east = await leadOf(one, 'platform:east');
-    expect([await one.lead('platform:east'), await two.lead('platform:east')]).toEqual([undefined, undefined]);
-    const source = await leadOf(two, 'source:default');
-    expect(source.ledger.epoch).toBeGreaterThan(east.ledger.epoch);
-    const named = async () =>
-      (await one.leaders()).map(({ unit, replica, epoch, leftMs, isReleased }) => [
-        unit,
-        replica,
-        epoch,
-        leftMs > 0 ? 'leads' : isReleased ? 'released' : 'expired',
-      ]);
-    expect(await named()).toEqual([
-      ['platform:east', 'one', east.ledger.epoch, 'leads'],
-      ['source:default', 'two', source.ledger.epoch, 'leads'],
-    ]);
-    await east.ledger.close();
-    await under.expire('source:default');
-    expect(await named()).toEqual([
-      ['platform:east', 'one', east.ledger.epoch, 'released'],
-      ['source:default', 'two', source.ledger.epoch, 'expired'],
-    ]);
-    const next = await leadOf(two, 'platform:east');
-    expect(next.ledger.epoch).toBeGreaterThan(source.ledger.epoch);
-    expect([east.over.aborted, next.over.aborted]).toEqual([true, false]);
-    expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
-    await under.expire('platform:east');
-    expect((await leadOf(one, 'platform:east')).ledger.epoch).toBeGreaterThan(next.ledger.epoch);
-  });
-
-  test('gives the units to the processes of one source at a time, and fences those of the former one', async () => {
-    const { under, two } = both();
-    const [shop, twin, blog] = (await Promise.all(
-      ['shop', 'shop', 'the blog'].map((source, at) => under.open(`of-${at}`, source)),
-    )) as [SharedLedger, SharedLedger, SharedLedger];
-    try {
-      const east = await leadOf(shop, 'platform:east');
-      expect(await blog.lead('platform:west')).toBeUndefined();
-      expect(await blog.lead('source:the blog')).toBeUndefined();
-      const west = await leadOf(twin, 'platform:west');
-      const neutral = await leadOf(two, 'platform:north');
-      const live = await blog.beat(report('of-2'), false);
-      expect(live.map(({ name, source }) => [name, source])).toEqual([['of-2', 'the blog']]);
-      expect((await blog.leaders()).map(({ unit, source }) => [unit, source])).toEqual([
-        ['platform:east', 'shop'],
-        ['platform:north', undefined],
-        ['platform:west', 'shop'],
-      ]);
-      await west.ledger.close();
-      expect(await blog.lead('platform:west')).toBeUndefined();
-      await under.expire('platform:east');
-      await leadOf(blog, 'platform:west');
-      expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 1)))).toBe('ledger/fenced');
-      expect(await shop.lead('platform:east')).toBeUndefined();
-      expect(neutral.over.aborted).toBe(false);
-    } finally {
-      for (const one of [shop, twin, blog]) await one.close();
-    }
-  });
-
-  test('fences a process whose lease another one took, and it may lead again later', async () => {
-    const { one, two, under } = both();
-    const east = await leadOf(one, 'platform:east');
-    await under.expire('platform:east');
-    await east.ledger.commit(step('east', east.ledger.epoch, 1));
-    await under.expire('platform:east');
-    const next = await leadOf(two, 'platform:east');
-    expect(await codeOf(east.ledger.commit(step('east', east.ledger.epoch, 2)))).toBe('ledger/fenced');
-    expect(east.over.aborted).toBe(true);
-    await east.ledger.close();
-    expect(next.over.aborted, 'a late release takes nothing from the successor').toBe(false);
-    await next.ledger.commit(step('east', next.ledger.epoch, 3));
-    await next.ledger.close();
-    await (await leadOf(one, 'platform:east')).ledger.commit(transaction([record('back')], 'platform:east'));
-  });
-
-  test('gives each unit to exactly one of many processes that want it at the same moment', async () => {
-    const { one, two } = both();
-    const units = Array.from({ length: 6 }, (_, n): LeaseUnit => `platform:p${n}`);
-    const led = await Promise.all(units.flatMap((unit) => [one.lead(unit), two.lead(unit)]));
-    const epochs = led.filter((lead) => lead !== undefined).map(({ ledger }) => ledger.epoch);
-    expect(new Set(epochs).size).toBe(units.length);
-    expect(epochs).toHaveLength(units.length);
   });
 }
 

@@ -19,9 +19,10 @@ import { ofUnit } from '../../src/ledger/unit-ledger.ts';
 import { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
-import { type Claim, WHOLE } from './lease-rows.ts';
+import { WHOLE } from './lease-rows.ts';
 import { type DatabaseLink, directLink, LinkLost, type MemoryDatabase } from './memory-database.ts';
 import { memoryEvents, memorySessions } from './memory-shared-data.ts';
+import { MemoryLead } from './memory-lead.ts';
 import { type MemoryLedger, openFencedLedger, openMemoryLedger } from './memory-ledger.ts';
 
 /** Time after its last sign at which another process may take a lease over, and after which a replica is not live. */
@@ -379,30 +380,5 @@ export class MemoryShared implements SharedLedger {
       (error) => (isLost(error) ? 'lost' : 'unknown'),
       this.#options.clock,
     );
-  }
-}
-
-class MemoryLead implements Lead {
-  readonly unit: LeaseUnit;
-  readonly claim: Claim;
-  readonly #over = new AbortController();
-  readonly over = this.#over.signal;
-  ledger!: Ledger;
-  turn: Promise<unknown> = Promise.resolve();
-  isReleased = false;
-  readonly validity: TimeLimit;
-
-  constructor(unit: LeaseUnit, claim: Claim, validity: TimeLimit) {
-    this.unit = unit;
-    this.claim = claim;
-    this.validity = validity;
-  }
-
-  validUntilMs(): number {
-    return this.validity.untilMs();
-  }
-
-  end(): void {
-    this.#over.abort();
   }
 }
