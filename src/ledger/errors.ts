@@ -343,6 +343,16 @@ export function factConflict(key: string): PortolanError {
   });
 }
 
+/** The transaction is right only for a revision of the source after which another one was accepted. */
+export function snapshotConflict(source: string): PortolanError {
+  return new PortolanError({
+    code: 'ledger/conflict',
+    disposition: 'retry',
+    message: `Another revision of the source ${source} was accepted meanwhile. Nothing was recorded or sent.`,
+    remedy: 'The next pass follows that revision; no action is required.',
+  });
+}
+
 /** Two sources, or two names, claim one object of the platform. */
 export function ownerConflict(uid: string, owner: string, cause?: unknown): PortolanError {
   return new PortolanError({

@@ -38,8 +38,8 @@ export interface Ledger {
   /**
    * Commits all operations or none, raising the serial by one and adding their history rows to the scope's hash chain.
    * @throws PortolanError `ledger/conflict` when an open intent for the object (or an install for the scope) exists,
-   * when another object owns the same natural key, or when a fact differs from `was`; `ledger/fenced` when this process no longer holds the ledger or
-   * an intent bears another epoch, `ledger/read-only`, `ledger/full`, `ledger/io`, `ledger/busy`.
+   * when another object owns the same natural key, or when a fact or a snapshot is not the expected one; `ledger/fenced` when this process no longer
+   * holds the ledger or an intent bears another epoch, `ledger/read-only`, `ledger/full`, `ledger/io`, `ledger/busy`.
    * @throws RangeError for what no correct caller builds: rows of another scope than the transaction's, a new intent
    * that is not `open`, `resolved` without a person, two snapshots of one source, a time that is not an integer.
    */
@@ -65,6 +65,8 @@ export type LedgerOperation =
   | { readonly op: 'accept-snapshot'; readonly snapshot: Snapshot }
   /** @param was the value that the fact must have; null: it must be absent. Any other one is `ledger/conflict`. */
   | { readonly op: 'set-fact'; readonly key: string; readonly value: string; readonly was?: string | null | undefined }
+  /** @param id of the last accepted snapshot of the source. Any other one is `ledger/conflict`. */
+  | { readonly op: 'expect-snapshot'; readonly source: string; readonly id: string }
   /** One line of history; every transaction that matters to a person has one. */
   | { readonly op: 'record'; readonly event: string; readonly uid?: string; readonly detail: Json };
 

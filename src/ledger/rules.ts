@@ -52,6 +52,7 @@ export function checkTransaction(transaction: LedgerTransaction, epoch: number, 
         break;
       case 'drop-object':
       case 'set-fact':
+      case 'expect-snapshot':
       case 'record':
         break;
       default:

@@ -30,6 +30,7 @@ import {
   moveConflict,
   ownerConflict,
   readOnly,
+  snapshotConflict,
 } from './errors.ts';
 import type {
   HistoryFilter,
@@ -261,6 +262,11 @@ export class SqlLedger implements Ledger {
         return;
       case 'set-fact':
         return this.#setFact(executor, operation);
+      case 'expect-snapshot': {
+        const last = await selectLastSnapshot(executor, operation.source);
+        if (last?.id !== operation.id) throw snapshotConflict(operation.source);
+        return;
+      }
       case 'record':
         return; // All lines of a transaction are appended together, below.
       default:

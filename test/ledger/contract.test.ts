@@ -169,6 +169,18 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
       refused: [fact('two', '2', '')],
       code: 'ledger/conflict',
     },
+    {
+      name: 'what is right only for a former snapshot',
+      before: [{ op: 'accept-snapshot', snapshot: snapshot({ source: 'shop' }) }],
+      refused: [{ op: 'expect-snapshot', source: 'shop', id: 'former' }],
+      code: 'ledger/conflict',
+    },
+    {
+      name: 'what is right only for a snapshot that was never accepted',
+      before: [],
+      refused: [{ op: 'expect-snapshot', source: 'shop', id: snapshot().id }],
+      code: 'ledger/conflict',
+    },
     { name: 'an intent of another epoch', before: [], refused: [open({ epoch: 7 })], code: 'ledger/fenced' },
     { name: 'an intent that is not open', before: [], refused: [open({ state: 'applied' })], code: 'RangeError' },
     { name: 'an object of another scope', before: [], refused: [put({ scope: blog })], code: 'RangeError' },
@@ -236,6 +248,14 @@ describe.for(ledgerKinds)('a ledger in $name', ({ create, reopens }) => {
     {
       name: 'a fact to be added once and changed from what it was',
       steps: [[fact('one', '1', null), fact('one', '', '1')], [fact('one', '2', '')], [fact('one', '3')]],
+    },
+    {
+      name: 'what is right for the last snapshot',
+      steps: [
+        [{ op: 'accept-snapshot', snapshot: snapshot() }],
+        [{ op: 'accept-snapshot', snapshot: snapshot({ id: 'b' }) }],
+        [{ op: 'expect-snapshot', source: snapshot().source, id: 'b' }, fact('one', '1', null)],
+      ],
     },
     { name: 'to drop what is not there', steps: [[{ op: 'drop-object', uid: 'nobody' }]] },
     { name: 'a transaction of nothing', steps: [[]] },

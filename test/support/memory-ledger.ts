@@ -14,6 +14,7 @@ import {
   moveConflict,
   ownerConflict,
   readOnly,
+  snapshotConflict,
 } from '../../src/ledger/errors.ts';
 import type {
   HistoryFilter,
@@ -272,6 +273,9 @@ function apply(store: MemoryStore, scope: ScopeKey, serial: number, operation: L
       if (operation.was !== undefined && (store.facts.get(operation.key) ?? null) !== operation.was)
         throw factConflict(operation.key);
       return put(store.facts, operation.key, operation.value, undo);
+    case 'expect-snapshot':
+      if (store.snapshots.get(operation.source)?.id !== operation.id) throw snapshotConflict(operation.source);
+      return;
     case 'record':
       return; // Cannot fail, so the chain grows after everything else has succeeded.
     default:
