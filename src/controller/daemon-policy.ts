@@ -145,7 +145,9 @@ export class DaemonPolicy implements PassPolicy {
   withheld({ scope }: Prepared): SkipReason | undefined {
     const { gates, intake, sharedState } = this.#core;
     // Another replica accepted a newer revision, or may have. The next pass has it.
-    if (this.#isOutdated || intake.isBehind || sharedState?.isStale === true) return { type: 'interrupted' };
+    const isOutdated = this.#isOutdated || intake.isBehind || sharedState?.isStale === true;
+    // Another replica has stored the application, perhaps with a decision.
+    if (isOutdated || this.#record.moved !== undefined) return { type: 'interrupted' };
     const pause = gates.pauseOf(this.#record, scope);
     return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };
   }

@@ -3,8 +3,9 @@ import type { LedgerOperation } from '../ledger/ledger.ts';
 import type { Lead } from '../ledger/shared.ts';
 import { recordOfSource } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
+import type { ResourceId } from '../model/ids.ts';
 import { bugText } from './bugs.ts';
-import { type Core, publish } from './core.ts';
+import { type Core, known, publish } from './core.ts';
 import type { EventDraft } from './events.ts';
 import {
   type AppRecord,
@@ -16,6 +17,7 @@ import {
   writeRecord,
 } from './ledger-records.ts';
 import { platformUnit } from './replicas/leadership.ts';
+import { takeOver, takeOverInTurn } from './replicas/moved-record.ts';
 import { pause } from './replicas/pause.ts';
 import { leading, ledgerBy } from './replicas/unit-ledgers.ts';
 
@@ -45,6 +47,18 @@ export async function decide(core: Core, record: AppRecord, decision: Decision):
   });
 }
 
+/**
+ * Returns the record of an application as the ledger has it, for a decision to change nothing: another controller may have stored a decision
+ * that this process has not read.
+ * @throws PortolanError as `takeOver`.
+ */
+export async function verified(core: Core, id: ResourceId): Promise<AppRecord> {
+  const record = known(core, id);
+  if (core.leadership.isShared)
+    await leading(core, platformUnit(record.status.platform), (lead) => takeOver(core, record, lead));
+  return known(core, id);
+}
+
 interface Saving {
   readonly record: AppRecord;
   /** The record of the application when its turn begins: the source may have removed it meanwhile, and named it again. */
@@ -58,16 +72,21 @@ interface Saving {
 async function save(core: Core, saving: Saving): Promise<void> {
   const { record, now, lead, decision, saved } = saving;
   const { change, line, event } = decision;
-  const next = { ...now, kept: { ...now.kept, ...change } };
+  let next = now;
+  let mayBeRecorded: boolean;
   try {
+    if (now.moved !== undefined) await takeOverInTurn(core, now, lead);
+    next = { ...now, kept: { ...now.kept, ...change } };
     await writeRecord(ledgerBy(core, lead), next, [line]);
     now.written = next.written;
     putInForce(core, saving, change);
     publish(core, record, record.revision, [event]);
     return saved.resolve();
   } catch (error) {
+    now.moved ??= next.moved;
     saved.reject(error);
     if (!(error instanceof PortolanError)) return;
+    mayBeRecorded = next !== now && error.code !== 'controller/not-leader';
   }
   // Nothing is written for an application that may be suspended.
   if (change.suspended) putInForce(core, saving, change);
@@ -77,7 +96,7 @@ async function save(core: Core, saving: Saving): Promise<void> {
   const recorded = Object.fromEntries(names.map((name) => [name, found.kept[name]])) as Partial<Kept>;
   now.written = digestWithoutTimes(found);
   putInForce(core, saving, recorded);
-  if (isDeepStrictEqual(recorded, change)) publish(core, record, record.revision, [event]);
+  if (mayBeRecorded && isDeepStrictEqual(recorded, change)) publish(core, record, record.revision, [event]);
   core.queue.add(record.id, 'the ledger answered');
 }
 

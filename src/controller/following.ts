@@ -21,11 +21,10 @@ import {
   NO_DOUBTS,
   NONE_HIDDEN,
   type AppRecord,
-  type Kept,
-  nothingKept,
 } from './ledger-records.ts';
 import { changedPlaces, findOrphans } from './orphans.ts';
 import { platformUnit, sourceUnit } from './replicas/leadership.ts';
+import { keptUnreadable } from './replicas/moved-record.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { dropStaleScope } from './resolved-scope.ts';
 import { workOf } from '../reconcile/work.ts';
@@ -53,6 +52,7 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   const turn = (): Promise<void> => options.clock.sleep(0);
   const works = await worksOf(accepted.desired, turn);
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
+  if (core.intake.maySkip) await core.sharedState?.noteMoves();
   const added = await addedRecords(core, works, turn);
   if (isNew) core.account = await openAccount(core, accepted.snapshot, accepted.owned);
   const roundMs = core.configuration.settings.controller.resyncIntervalMs / 2;
@@ -144,6 +144,7 @@ function moveUnchanged(record: AppRecord, { accepted }: AcceptedReading): void {
 function applyChange(core: Core, record: AppRecord, work: Work, { accepted, reading }: AcceptedReading): void {
   release(core, record);
   const { labels, spec } = work.application;
+  if (core.leadership.isShared && record.status.platform !== spec.platform) record.moved = { to: spec.platform };
   record.work = work;
   record.status = { ...record.status, labels, platform: spec.platform, region: spec.region };
   dropStaleScope(record);
@@ -266,6 +267,7 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
     plan: null,
     hidden: NONE_HIDDEN,
     doubts: NO_DOUBTS,
+    moved: undefined,
     written: stored === undefined ? '' : digestWithoutTimes({ status, kept }),
     turns: core.recordTurns,
     watchedMs: undefined,
@@ -277,13 +279,6 @@ async function newRecord(core: Core, work: Work): Promise<AppRecord> {
     isAlone: false,
     reached: { revision: '', milestones: new Set() },
   };
-}
-
-/** Suspends an application whose record cannot be understood: it may have been suspended, and only a person knows. */
-function keptUnreadable({ options: { log, clock } }: Core, id: ResourceId): Kept {
-  const reason = 'its record in the ledger cannot be understood';
-  log.error(`a bug in Portolan: ${id} is suspended, because ${reason}`, { application: id });
-  return { ...nothingKept, suspended: { by: 'portolan', reason, sinceMs: clock.now() } };
 }
 
 function reportAccepted(

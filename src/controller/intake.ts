@@ -35,6 +35,8 @@ export class Intake {
   #accepted: AcceptedSource | undefined;
   /** The source that the applications follow: the accepted one, unless something failed after it was accepted. */
   #inForce: AcceptedSource | undefined;
+  /** The next revision may be followed without the one before, by which other replicas may have worked. */
+  maySkip = false;
   #standing: SourceStanding = noStanding;
   #last: { readonly reading: SourceReading; readonly askedMs: MonotonicMs } | undefined;
   /** Why the last attempt to read the source failed; null after a success. */
@@ -96,6 +98,7 @@ export class Intake {
   /** Notes that the applications follow an accepted source. */
   noteFollowed(accepted: AcceptedSource): void {
     this.#inForce = accepted;
+    this.maySkip = false;
   }
 
   removalRefusals(prunes: number): readonly Refusal[] {
@@ -142,9 +145,8 @@ export class Intake {
 
   /** Considers the last reading again, with a new configuration or after a failure. */
   async reconsider(why: Exclude<FollowReason, 'changed'>): Promise<AcceptedReading | undefined> {
-    const last = this.#last;
-    const isUsable = last !== undefined && this.#leads() && last.askedMs >= this.#confirmedFromMs;
-    if (isUsable) return this.#consider(last.reading);
+    const last = this.#leads() ? this.#last : undefined;
+    if (last !== undefined && last.askedMs >= this.#confirmedFromMs) return this.#consider(last.reading);
     return this.#followed === undefined ? this.restore() : this.followSaved(why);
   }
 
@@ -186,6 +188,7 @@ export class Intake {
     const found = await this.#followed?.load(this.#accepted, why);
     if (found === undefined) return undefined;
     this.#accepted = found.accepted;
+    this.maySkip = true;
     this.#note({ acceptedMs: this.#followed?.acceptedMs ?? this.#standing.acceptedMs });
     return found;
   }
@@ -298,6 +301,7 @@ export class Intake {
 
   async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances): Promise<Acceptance> {
     const { records } = this.#core;
+    this.maySkip ||= this.isBehind;
     const sourceLedger = this.#ledger();
     const accepted = this.#accepted;
     if (accepted !== undefined) {
@@ -371,10 +375,9 @@ export class Intake {
       return undefined;
     }
     if (loaded.type === 'different') {
-      const { why } = loaded;
       log.warn(
         'the saved source is not used, because variables or configuration have changed; waiting for the first reading',
-        { source, why },
+        { source, why: loaded.why },
       );
       return undefined;
     }

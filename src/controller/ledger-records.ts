@@ -100,6 +100,11 @@ export interface AppRecord {
   hidden: ReadonlySet<ResourceId>;
   /** Why observation could not decide a request in doubt, by its intent, as the last pass found it. */
   doubts: ReadonlyMap<string, string>;
+  /**
+   * A commit has moved it to its platform, so that the former leader may have stored more than this process knows: `takeOver` ends that.
+   * Each move has an object of its own. undefined: what is stored is what its leader has stored.
+   */
+  moved: { readonly to: string } | undefined;
   /** Digest of status and `kept` in the ledger, without times. */
   written: string;
   /** The turns in which it is stored. */
@@ -189,7 +194,8 @@ export interface StatusLedger extends SourceLedger {
 
 /**
  * Saves the status of an application if it changed, with rows of history.
- * @throws PortolanError `controller/not-leader` if a commit has moved the application to another platform.
+ * @throws PortolanError `controller/not-leader` if a commit has moved the application to another platform, or from another one and its
+ * record was not taken over yet (`takeOver`).
  */
 export function saveRecord(
   statusLedger: StatusLedger,
@@ -207,38 +213,65 @@ export async function writeRecord(
 ): Promise<void> {
   const now = digestWithoutTimes(record);
   if (now === record.written && lines.length === 0) return;
-  const { status, kept } = record;
-  const { unit, source, isShared } = statusLedger;
-  if (platformUnit(status.platform) !== unit) throw notStoredBy(unit, record);
-  const value = JSON.stringify({ status, kept } satisfies Stored);
-  const key = statusFact(source, record.id);
-  // The lease protects it from all processes but the leader of the platform that the application comes from, or moves to.
-  const was = isShared ? await replaceable(statusLedger, record, key) : undefined;
-  await recordOfSource(statusLedger, [{ op: 'set-fact', key, value, was }, ...lines], status.scope ?? unit);
+  const { id, status, kept, snapshot } = record;
+  const { unit, source, ledger, isShared } = statusLedger;
+  if (platformUnit(status.platform) !== unit || record.moved !== undefined) throw notStoredBy(unit, record);
+  const text = isShared ? await ledger.fact(statusFact(source, id)) : undefined;
+  const storing = replacing(statusLedger, { id, status, kept, snapshot }, text);
+  try {
+    // The leader of another platform has stored it, by a commit that this process has not followed.
+    if (text !== undefined && (platformIn(text) ?? status.platform) !== status.platform)
+      throw notStoredBy(unit, record);
+    await recordOfSource(statusLedger, [...storing, ...lines], status.scope ?? unit);
+  } catch (error) {
+    if (!isShared || !isTakenAway(error)) throw error;
+    record.moved = { to: status.platform };
+    throw notStoredBy(unit, record, error);
+  }
   record.written = now;
 }
 
+/** Returns whether the leader of another platform has stored an application: a lease protects its record from all others. */
+function isTakenAway(error: unknown): boolean {
+  return error instanceof PortolanError && (error.code === 'ledger/conflict' || error.code === 'controller/not-leader');
+}
+
 /**
- * Returns the stored status that this process may replace; null: there is none.
- * @throws PortolanError `controller/not-leader` if the application has moved by a commit that this process has not followed.
+ * Returns the operations that store a record in the place of a text; undefined: of none. The lease of a platform protects the records that
+ * its leader has stored. Any other one is replaced only while the revision is the accepted one, because another commit may move the
+ * application to another leader.
  */
-async function replaceable(statusLedger: StatusLedger, record: AppRecord, key: string): Promise<string | null> {
-  const { ledger, source, unit } = statusLedger;
-  const text = await ledger.fact(key);
-  if (text === undefined) return null;
-  if (parseStored(text)?.status.platform === record.status.platform) return text;
-  if ((await ledger.lastSnapshot(source))?.id !== record.snapshot) throw notStoredBy(unit, record);
-  return text;
+export function replacing(
+  { source, isShared }: StatusLedger,
+  { id, status, kept, snapshot }: Pick<AppRecord, 'id' | 'status' | 'kept' | 'snapshot'>,
+  text: string | undefined,
+): readonly LedgerOperation[] {
+  const value = JSON.stringify({ status, kept } satisfies Stored);
+  const set = { op: 'set-fact', key: statusFact(source, id), value } as const;
+  if (!isShared) return [set];
+  const isOwn = text !== undefined && platformIn(text) === status.platform;
+  return [...(isOwn ? [] : [{ op: 'expect-snapshot', source, id: snapshot } as const]), { ...set, was: text ?? null }];
 }
 
 /** A commit has moved an application to or from the platform that this process leads. */
-function notStoredBy(unit: LeaseUnit, { id }: AppRecord): PortolanError {
+export function notStoredBy(unit: LeaseUnit, { id }: AppRecord, cause?: unknown): PortolanError {
+  const platform = unit.slice(unit.indexOf(':') + 1);
   return new PortolanError({
     code: 'controller/not-leader',
     disposition: 'retry',
-    message: `A commit moves ${id} to another platform. The controller that led Platform/${unit.slice(unit.indexOf(':') + 1)} stored nothing about it.`,
+    message: `A new commit may have moved ${id} to or from Platform/${platform}, so the controller that leads this platform stored nothing about it.`,
     remedy: 'Retry in a few seconds; portolan replicas shows the leaders.',
+    cause,
   });
+}
+
+/** The beginning of nearly every stored record. */
+const BEGINNING = /^\{"status":\{"id":"[^"\\]*","scope":(?:null|"[^"\\]*"),"platform":"([^"\\]*)"/;
+
+/** Returns the platform whose leader stored a record; undefined: this version does not understand the record. */
+export function platformIn(text: string): string | undefined {
+  // Records are long, and each process reads all of them.
+  return BEGINNING.exec(text)?.[1] ?? parseStored(text)?.status.platform;
 }
 
 /** Returns what an earlier process saved of an application. `unreadable`: this version does not understand it. */
@@ -265,7 +298,8 @@ export function statusPrefix(source: string): string {
   return `status ${source} `;
 }
 
-function statusFact(source: string, id: ResourceId): string {
+/** Returns the key of the status of an application. */
+export function statusFact(source: string, id: ResourceId): string {
   return `${statusPrefix(source)}${id}`;
 }
 

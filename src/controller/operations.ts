@@ -7,7 +7,7 @@ import { rebindPlatform } from '../reconcile/resolution/manual-changes.ts';
 import { decidedStatus, fleetState } from './application-state.ts';
 import { yes } from './conditions.ts';
 import { type Core, known } from './core.ts';
-import { decide } from './decide.ts';
+import { decide, verified } from './decide.ts';
 import type { ControllerApi, Standing, Within } from './api.ts';
 import { PlanTotals, rejectedDigest } from './approvals.ts';
 import { draftEvent } from './events.ts';
@@ -142,7 +142,8 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
       core.queue.add(id, `suspended by ${by}`);
     },
     async resume(id, by) {
-      const record = known(core, id);
+      const shown = known(core, id);
+      const record = shown.kept.suspended === null ? await verified(core, id) : shown;
       const { suspended } = record.kept;
       if (suspended === null) return;
       const detail = { by, forMs: clock.now() - suspended.sinceMs };

@@ -22,6 +22,7 @@ import { checkHealth } from './health-check.ts';
 import { keepObserved, keepPlan, NO_DOUBTS, NONE_HIDDEN, saveRecord, type AppRecord } from './ledger-records.ts';
 import { remindOfSuspended } from './reminders.ts';
 import { platformUnit } from './replicas/leadership.ts';
+import { takeOver } from './replicas/moved-record.ts';
 import { ledgerBy, mayNotContinue } from './replicas/unit-ledgers.ts';
 import { noteScope } from './resolved-scope.ts';
 import type { Waiting } from './slots.ts';
@@ -70,6 +71,12 @@ export async function workOn(
   try {
     await core.unitWork.run(lead.unit, () => runPass(core, record, lead, { because, wantedMs }));
   } catch (error) {
+    if (isNotLeader(error)) {
+      // By a commit that this process has not followed, another one may lead the application.
+      options.log.info(error.message, { application: id });
+      queue.addAfter(id, BEHIND_RETRY_MS, 'waits for the accepted revision');
+      return;
+    }
     // Every write that was sent is in the ledger, so the pass can be retried.
     logExpected(core, error);
     queue.addRateLimited(id, 'the ledger could not be written');
@@ -79,6 +86,10 @@ export async function workOn(
     requeueWaiting(core, slots.leave(id));
     if (records.get(id) !== record) abandon(core, record);
   }
+}
+
+function isNotLeader(error: unknown): error is PortolanError {
+  return error instanceof PortolanError && error.code === 'controller/not-leader';
 }
 
 /** Frees the scope of an application that was removed during its last pass, which may have left something behind. */
@@ -108,11 +119,12 @@ interface Request {
 async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wantedMs }: Request): Promise<void> {
   const { options, queue } = core;
   const { clock, log } = options;
+  if (record.moved !== undefined) await takeOver(core, record, lead);
   const { revision, work: wanted } = record;
   const checked = await checkHealth(core, record, lead, because);
   if (checked !== undefined) return requeue(core, record, checked);
   const gate = await core.gates.admit(record);
-  if (lead.over.aborted) return;
+  if (lead.over.aborted || isMoved(record, lead)) return;
   if (gate.type === 'paused') {
     // No pass runs, so the rest of the status stays as it is.
     record.status = { ...record.status, pause: gate.pause };
@@ -139,8 +151,13 @@ async function runPass(core: Core, record: AppRecord, lead: Lead, { because, wan
   if (outcome.type !== 'unobserved' && noteScope(record, wanted, outcome.plan.scope, clock.now())) first.resources = [];
   const health = await healthAfter(core, record, passed);
   if (lead.over.aborted) return;
-  if (platformUnit(record.status.platform) !== lead.unit) return endMoved(core, record, lead, passed, revision, first);
+  if (isMoved(record, lead)) return endMoved(core, record, lead, passed, revision, first);
   await finishPass(core, record, lead, { passed, health, first, revision, wanted });
+}
+
+/** Returns whether a commit has moved an application away since a pass began, or away and back. Its next pass was requested then. */
+function isMoved({ status, moved }: AppRecord, { unit }: Lead): boolean {
+  return platformUnit(status.platform) !== unit || moved !== undefined;
 }
 
 /**

@@ -7,25 +7,23 @@ import type { OrphanStatus } from '../../model/status.ts';
 import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import { NOT_NEEDED } from '../../runtime/clock.ts';
 import { bugText, LoopBugs } from '../bugs.ts';
-import { desiredDigest, keptOf, markedKept } from '../commit-marks.ts';
 import { commitsFact } from '../commits.ts';
 import type { Core } from '../core.ts';
 import { follow } from '../following.ts';
 import {
   type AppRecord,
-  NO_DOUBTS,
-  NONE_HIDDEN,
+  digestWithoutTimes,
+  parseStored,
+  platformIn,
   saveRecord,
   statusPrefix,
   type Stored,
-  digestWithoutTimes,
-  parseStored,
 } from '../ledger-records.ts';
 import { findOrphans, orphanCheckFact, orphansFact } from '../orphans.ts';
 import { addAge } from '../removal-age.ts';
-import { dropStaleScope } from '../resolved-scope.ts';
 import { savedSourceFact } from '../saved-source.ts';
 import { type LeadChange, platformUnit, sourceUnit } from './leadership.ts';
+import { beginPasses, forgetPasses, takeStored } from './moved-record.ts';
 import type { Age, SharedView } from './shared-view.ts';
 import { standingFact } from './source-standing.ts';
 import { ledgerFor, ledgerOfRecord } from './unit-ledgers.ts';
@@ -68,6 +66,9 @@ export class SharedState implements SharedView {
   #serial = 0;
   /** The serial that was known when this process took each unit that it leads. */
   readonly #takenAt = new Map<LeaseUnit, number>();
+  /** The serial up to which facts were read, and those that `noteMoves` has read and that are not applied yet. */
+  #readTo = 0;
+  #ahead: ReadonlyMap<string, string> = new Map();
   /** The serial from which facts are read once more. */
   #againFrom = Number.POSITIVE_INFINITY;
   /** When it was last read; before that, the start of this process. */
@@ -142,6 +143,14 @@ export class SharedState implements SharedView {
     return text === undefined ? undefined : parseStored(text);
   }
 
+  async noteMoves(): Promise<void> {
+    const { serial, facts } = await this.#facts.factsSince(this.#readTo, this.#keys.prefixes);
+    this.#readTo = serial;
+    // This may be the only read that tells of them.
+    this.#ahead = new Map([...this.#ahead, ...facts]);
+    this.#noteMoves(facts);
+  }
+
   async saveCommits(): Promise<void> {
     const change = this.#core.commits.change();
     if (change === undefined || !this.#leads(sourceUnit(this.#core.options.source))) return;
@@ -193,15 +202,20 @@ export class SharedState implements SharedView {
   }
 
   async #refresh(): Promise<void> {
-    const serial = Math.min(this.#serial, this.#againFrom);
+    const serial = Math.min(this.#readTo, this.#againFrom);
     this.#againFrom = Number.POSITIVE_INFINITY;
+    const ahead = this.#ahead;
+    this.#ahead = new Map();
     const { clock } = this.#core.options;
     const from = momentOf(clock);
     try {
-      await this.#apply(await this.#facts.factsSince(serial, this.#keys.prefixes));
+      const read = await this.#facts.factsSince(serial, this.#keys.prefixes);
+      this.#readTo = read.serial;
+      await this.#apply(ahead.size === 0 ? read : { ...read, facts: new Map([...ahead, ...read.facts]) });
       this.#trusted = new TimeLimit(clock, STALE_MS, from);
     } catch (error) {
       this.#againFrom = Math.min(this.#againFrom, serial);
+      this.#ahead = new Map([...ahead, ...this.#ahead]);
       throw error;
     }
   }
@@ -210,6 +224,7 @@ export class SharedState implements SharedView {
     const { options } = this.#core;
     const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
+    this.#noteMoves(facts);
     if (this.#leads(sourceUnit(options.source))) {
       // Something failed while it accepted a revision, or after that: the ledger says which one is accepted.
       if (this.#core.intake.isBehind) await this.#followAccepted();
@@ -239,6 +254,22 @@ export class SharedState implements SharedView {
     return key.slice(this.#keys.status.length) as ResourceId;
   }
 
+  /**
+   * Notes which applications of this process another one has stored, by a commit that moved them: this one has not followed it yet, or never
+   * will, because a later commit moves them back. Before it is followed, so that no pass continues by what was known before.
+   */
+  #noteMoves(facts: ReadonlyMap<string, string>): void {
+    for (const [key, text] of facts) {
+      if (!key.startsWith(this.#keys.status)) continue;
+      const record = this.#core.records.get(this.#idOf(key));
+      const own = record?.status.platform;
+      if (record === undefined || own === undefined || !this.#leads(platformUnit(own))) continue;
+      if ((platformIn(text) ?? own) === own) continue;
+      record.moved = { to: own };
+      this.#core.queue.add(record.id, 'another controller has stored its status');
+    }
+  }
+
   #takeStatus(id: ResourceId): void {
     const text = this.#unclaimed.get(id);
     const record = this.#core.records.get(id);
@@ -248,6 +279,8 @@ export class SharedState implements SharedView {
     const stored = parseStored(text);
     if (stored === undefined) throw new TypeError('it is not the record of an application');
     takeStored(record, stored, this.#core.intake.isBehind);
+    const { platform } = record.status;
+    record.moved = stored.status.platform === platform ? undefined : { to: platform };
   }
 
   async #takeSource(facts: ReadonlyMap<string, string>): Promise<void> {
@@ -318,7 +351,7 @@ export class SharedState implements SharedView {
   /** Stores the age of pending removals, so that the next leader continues from it. */
   async #saveAge(record: AppRecord): Promise<void> {
     const { options, configuration, intake } = this.#core;
-    if (Object.keys(record.kept.goneForMs).length === 0) return;
+    if (record.moved !== undefined || Object.keys(record.kept.goneForMs).length === 0) return;
     addAge(record, options.clock.monotonic(), intake.isCurrent, configuration.settings.controller.pruneAfterMs);
     await saveRecord(ledgerOfRecord(this.#core, record), record);
   }
@@ -337,42 +370,4 @@ function keysOf(source: string) {
       [...facts.keys()].some((key) => key.startsWith(asked)),
     prefixes: [status, saved, ...Object.values(own), asked],
   };
-}
-
-/**
- * Takes over what the leader of an application stored. Its manifests are those of this process.
- * @param isBehind the leader may have newer manifests than this process.
- */
-function takeStored(record: AppRecord, stored: Stored, isBehind: boolean): void {
-  const { work, revision, changedRevision } = record;
-  const { labels, spec } = work.application;
-  const digest = desiredDigest(work);
-  const kept = keptOf(stored);
-  // The leader has moved an application that is in sync, and that no later commit changed, without storing it.
-  const isMoved =
-    kept.digest === digest &&
-    stored.status.conditions.some(({ type, status }) => type === 'Ready' && status === 'True');
-  const lastAppliedRevision = isMoved && revision !== '' ? revision : stored.status.lastAppliedRevision;
-  record.kept = isBehind || changedRevision === '' ? kept : markedKept(kept, digest, changedRevision);
-  record.status = { ...stored.status, labels, platform: spec.platform, region: spec.region, lastAppliedRevision };
-  dropStaleScope(record);
-  forgetPasses(record);
-}
-
-/** Forgets what only the process knows that works on an application. Ages stand still until it continues. */
-function forgetPasses(record: AppRecord): void {
-  record.observed = null;
-  record.plan = null;
-  record.hidden = NONE_HIDDEN;
-  record.doubts = NO_DOUBTS;
-  record.watchedMs = undefined;
-  record.approvedSnapshot = undefined;
-  record.passes = 0;
-}
-
-/** Prepares an application for the first pass of this process. As after a restart, it is tried at once. */
-function beginPasses(record: AppRecord): void {
-  record.status = { ...record.status, failures: 0 };
-  record.isUntried = true;
-  record.written = digestWithoutTimes(record);
 }

@@ -17,6 +17,11 @@ export interface SharedView {
   readonly isStale: boolean;
   /** Returns what the last read found of an application that is new to this process; undefined: the ledger may have more. */
   take(id: ResourceId): Stored | undefined;
+  /**
+   * Reads which applications of this process another one has stored. Call it before a revision is followed, if others may have worked by
+   * one between it and the last one that was followed. @throws PortolanError when the database does not answer.
+   */
+  noteMoves(): Promise<void>;
   /** Stores the commits, if this process leads the source and has changed them. */
   saveCommits(): Promise<void>;
 }

@@ -127,8 +127,9 @@ test('a branch that is rewound keeps its removals for a person, on each platform
   await group.until(() => group.domains('west').length === 2, 'the second commit is applied');
   await group.tell(1, first, [one, two]);
   await group.until(() => two.ready(WEST) === 'False ApprovalNeeded', 'the removal waits for an approval');
-  const [event] = one.eventsOf('source.accepted').slice(-1);
-  expect(event).toMatchObject({ severity: 'warning', detail: { code: 'guard/not-descendant' } });
+  const event = () => one.eventsOf('source.accepted').at(-1);
+  await group.until(() => event()?.severity === 'warning', 'it reports a rewound branch');
+  expect(event()).toMatchObject({ detail: { code: 'guard/not-descendant' } });
   await one.leadership.release('source:default');
   await two.leadership.take('source:default');
   await group.tell(1, first, [two]);
