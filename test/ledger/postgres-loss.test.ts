@@ -27,6 +27,8 @@ async function lead(ledger: SharedLedger): Promise<Lead> {
   return led;
 }
 
+const OTHER = 'other/team-a/region-1/42';
+
 const step = (n: number) => transaction([record(`step ${n}`)], shop);
 
 /** Leads a platform whose second record a failover loses. */
@@ -161,22 +163,131 @@ test('a process that only reads notices the loss of what another one recorded be
   expect(await losses(two)).toHaveLength(1);
 });
 
-test('where the primary server has the records, as behind a standby that was late, no loss is recorded', async () => {
+test.for(['the leaders', 'the facts'] as const)(
+  'a survivor that commits before it reads %s notices what a leader recorded that died with the primary',
+  async (what) => {
+    const schema = freshSchema();
+    const [one, two] = [await shared(schema), await shared(schema)];
+    const [led, other] = [await lead(one), await two.lead('platform:other')];
+    const elsewhere = (n: number) => other?.ledger.commit(transaction([record(`other ${n}`)], OTHER));
+    await led.ledger.commit(step(1));
+    await elsewhere(1);
+    const failover = await standbyOf(schema);
+    await led.ledger.commit(step(2));
+    const { serial } = await two.factsSince(0, ['status ']);
+    const read = async () => {
+      if (what === 'the leaders') await two.leaders();
+      else await two.factsSince(serial, ['status ']);
+    };
+    await read();
+    await failover();
+    // The serial is as high as before, and the lease of this process is as it left it.
+    await elsewhere(2);
+    expect((await two.reader.history({ limit: 1 }))[0]?.serial).toBe(serial);
+    await read();
+    expect(await awaitsConfirmation(two.reader, shop)).toBe(true);
+    expect(await losses(two)).toEqual([
+      { lost: expect.stringMatching(/^the last record of platform:default had the serial 3/), epoch: 3 },
+    ]);
+    await Promise.all([two.leaders(), two.factsSince(serial, [])]);
+    expect(await losses(two), 'it is recorded once').toHaveLength(1);
+    await elsewhere(3);
+  },
+);
+
+test('a process notices once what it finds by several reads at the same moment', async () => {
   const schema = freshSchema();
-  const one = await shared(schema);
+  const [one, two] = [await shared(schema), await shared(schema)];
+  const led = await lead(one);
+  const failover = await standbyOf(schema);
+  await led.ledger.commit(step(1));
+  const { serial } = await two.factsSince(0, []);
+  await failover();
+  await Promise.all([two.leaders(), two.factsSince(serial, []), two.leaders()]);
+  expect(await losses(two)).toHaveLength(1);
+});
+
+test.for([
+  'was never led before',
+  'another process has taken at the same epoch',
+  'another process has released',
+] as const)('a process notices that the takeover of a unit was lost that %s', async (what) => {
+  const schema = freshSchema();
+  const [one, two, three] = [await shared(schema), await shared(schema), await shared(schema)];
+  if (what === 'another process has released') await (await lead(three)).ledger.close();
+  const failover = await standbyOf(schema);
+  const led = await lead(one);
+  await two.leaders();
+  await failover();
+  if (what === 'another process has taken at the same epoch')
+    expect((await lead(three)).ledger.epoch).toBe(led.ledger.epoch);
+  await two.leaders();
+  expect(await awaitsConfirmation(two.reader, shop)).toBe(true);
+});
+
+test('a loss of what a command with the whole ledger recorded is noticed, too', async () => {
+  const schema = freshSchema();
+  const access = trusting(await sharedUrl(schema));
+  await (await openPostgresLedger(access, real)).close();
+  const replica = await shared(schema);
+  const failover = await standbyOf(schema);
+  const command = await openPostgresLedger(access, real);
+  await command.commit(step(1));
+  await command.close();
+  await replica.leaders();
+  await failover();
+  await querySharedServer(`UPDATE ${schema}.meta SET v = '9' WHERE k = 'serial'`);
+  await replica.leaders();
+  expect(await awaitsConfirmation(replica.reader, shop)).toBe(true);
+});
+
+test('takeovers, and ends of leases by a command with the whole ledger, are no loss', async () => {
+  const schema = freshSchema();
+  const [one, two] = [await shared(schema), await shared(schema)];
   const led = await lead(one);
   await led.ledger.commit(step(1));
-  const { serial } = await one.factsSince(0, []);
-  const db = await databaseOf(trusting(await sharedUrl(schema)));
-  onTestFinished(() => db.destroy());
-  const parts = { db, location: 'postgres', clock: real.clock, actor: 'a test' };
-  await recordLoss(parts, 'nothing', (found) => found.serial < serial);
+  await two.leaders();
+  await led.ledger.close();
+  await two.leaders();
+  const command = await openPostgresLedger(trusting(await sharedUrl(schema)), real);
+  await two.leaders();
+  await command.close();
+  const next = await lead(two);
+  await two.leaders();
+  await next.ledger.commit(step(2));
+  await one.leaders();
   expect(await losses(one)).toEqual([]);
-  expect(await awaitsConfirmation(one.reader, shop)).toBe(false);
-  await led.ledger.commit(step(2));
-  await recordLoss(parts, 'something', (found) => found.serial > serial);
-  expect(await losses(one)).toHaveLength(1);
 });
+
+test.for([
+  ['serial', (serial: number) => `UPDATE $.meta SET v = '${serial}' WHERE k = 'serial'`],
+  ['lease', (serial: number) => `UPDATE $.lease SET serial = ${serial} WHERE scope = 'platform:default'`],
+] as const)(
+  'where the primary server has the %s, as behind a standby that was late, no loss is recorded',
+  async ([_, update]) => {
+    const schema = freshSchema();
+    const [one, two] = [await shared(schema), await shared(schema)];
+    const led = await lead(one);
+    await led.ledger.commit(step(1));
+    await led.ledger.commit(step(2));
+    const { serial } = await two.factsSince(0, []);
+    const late = (to: number): string => update(to).replace('$', schema);
+    // What a late standby shows to the reader, and the primary server once the loss would be recorded.
+    await querySharedServer(late(serial - 1));
+    const locks = await sharedSession(schema);
+    await locks.query(`BEGIN; UPDATE ${schema}.meta SET v = v WHERE k = 'serial'; ${late(serial)}`);
+    const read = two.factsSince(serial, []);
+    await waiting(1);
+    await locks.query('COMMIT');
+    await read;
+    expect(await losses(two)).toEqual([]);
+    expect(await awaitsConfirmation(two.reader, shop)).toBe(false);
+    // It still knows what it knew.
+    await querySharedServer(late(serial - 1));
+    await two.leaders();
+    expect(await losses(two)).toHaveLength(1);
+  },
+);
 
 test('a loss is recorded with a serial of its own, whatever other leaders record at the same time', async () => {
   const schema = freshSchema();
@@ -188,7 +299,7 @@ test('a loss is recorded with a serial of its own, whatever other leaders record
   await locks.query(`BEGIN; SELECT FROM ${schema}.lease WHERE scope = 'platform:default' FOR UPDATE`);
   const first = led.ledger.commit(step(2));
   await waiting(1);
-  const second = other?.ledger.commit(transaction([record('other')], 'other/team-a/region-1/42'));
+  const second = other?.ledger.commit(transaction([record('other')], OTHER));
   await waiting(2);
   const db = await databaseOf(trusting(await sharedUrl(schema)));
   onTestFinished(() => db.destroy());
@@ -239,7 +350,9 @@ test('a database that is read-only for a while, as a standby that is late, has l
   // What the reader finds on a standby that has not received the last record.
   await failover();
   await expect.poll(() => codeOf(two.factsSince(serial, []))).toBe('ledger/refused');
-  await querySharedServer(`UPDATE ${schema}.meta SET v = '${serial}' WHERE k = 'serial'`);
+  await querySharedServer(
+    `UPDATE ${schema}.meta SET v = '${serial}' WHERE k = 'serial'; UPDATE ${schema}.lease SET serial = ${serial} WHERE scope = '${led.unit}'`,
+  );
   await querySharedServer('ALTER ROLE late RESET default_transaction_read_only');
   expect((await two.factsSince(serial, [])).serial).toBe(serial);
   expect(await losses(two)).toEqual([]);

@@ -107,6 +107,9 @@ test('a replica that runs reads the facts of a restored ledger', async () => {
   await lead?.ledger.close();
   await restore();
   expect([...(await replica.factsSince(serial, ['accepted'])).facts]).toEqual([['accepted default', 'old']]);
+  await replica.leaders();
+  const found = (await replica.reader.history({ limit: 100 })).filter(({ event }) => event === 'ledger.restored');
+  expect(found.map(({ detail }) => detail)).toEqual([expect.not.objectContaining({ lost: expect.anything() })]);
 });
 
 test('a serial never decreases, also if a process commits and ends while a restore waits for it', async () => {

@@ -1,5 +1,4 @@
-import type { Kysely } from 'kysely';
-import { sql } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import type { Clock } from '../../runtime/clock.ts';
 import { awaitConfirmations } from '../confirmation.ts';
 import { type Standing, standingIn } from '../migrations.ts';
@@ -35,7 +34,7 @@ export interface LossParts {
 export async function recordLoss(
   { db, location, clock, actor }: LossParts,
   what: string,
-  lacks: (standing: Standing) => boolean = () => true,
+  lacks: (standing: Standing, transaction: Transaction<PostgresTables>) => Promise<boolean> = async () => true,
 ): Promise<void> {
   const attempt = () =>
     db.transaction().execute(async (transaction) => {
@@ -48,7 +47,7 @@ export async function recordLoss(
       // Transactions of other leaders wait for this one. Whatever else locks both rows locks them in this order, too.
       await transaction.updateTable('meta').set({ v: sql`v` }).where('k', '=', 'serial').execute();
       const standing = standingIn(await transaction.selectFrom('meta').select(['k', 'v']).execute());
-      if (standing === undefined || !lacks(standing)) return;
+      if (standing === undefined || !(await lacks(standing, transaction))) return;
       const { epoch } = standing;
       const record = { op: 'record', event: 'ledger.restored', detail: { lost: what, epoch } } as const;
       await ledgerIn(transaction, location, standing, { clock }).commit({

@@ -14,7 +14,7 @@ import type { Json } from '../../model/json.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
-import { recordLoss } from './records-lost.ts';
+import { type Known, LossWatch } from './loss-watch.ts';
 import { databaseNow, durably, type PostgresTables } from './tables.ts';
 
 /** Events that are kept. */
@@ -53,11 +53,13 @@ export class SharedData {
   readonly parts: SharedDataParts;
   readonly events: SharedEvents;
   readonly sessions: SharedSessions;
+  readonly losses: LossWatch;
   /** The server from which facts were last read. */
   factsServer: string | undefined;
 
   constructor(parts: SharedDataParts) {
     this.parts = parts;
+    this.losses = new LossWatch(parts);
     this.events = {
       append: (events) => this.#append(events),
       since: (sequence, limit) => this.#eventsSince(sequence, limit),
@@ -185,36 +187,47 @@ function replicaOf({ facts, started_ms: startedMs, draining, ago_ms: agoMs, ...r
 
 /**
  * Reads facts by the serial that a trigger gives them. The serial is locked until its transaction is visible, so one statement sees
- * all facts up to the serial that it reads.
+ * all facts up to the serial that it reads. The leases come with them, so that whoever knows a serial knows whose record it is.
  */
 export async function changedFacts(
   data: SharedData,
   since: number,
   prefixes: readonly string[],
 ): Promise<ChangedFacts> {
-  const rows = await data.run(sql<{ server: string; newest: number; key: string | null; value: string }>`
-    select ${server} as server, m.v::bigint as newest, f.key, f.value from ${data.table('meta')} m
-    left join ${data.table('fact')} f on f.serial > ${since === 0 ? -1 : since}::bigint
-      and exists (select 1 from unnest(${prefixes}::text[]) as p(prefix) where starts_with(f.key, p.prefix))
-    where m.k = 'serial' order by f.key`);
+  const statement = sql<FactRow>`
+    select ${server} as server, m.v::bigint as newest, f.* from ${data.table('meta')} m
+    left join (
+      select key, value, null::bigint as epoch, null::bigint as serial from ${data.table('fact')}
+        where serial > ${since === 0 ? -1 : since}::bigint
+          and exists (select 1 from unnest(${prefixes}::text[]) as p(prefix) where starts_with(key, p.prefix))
+      union all select scope, holder, epoch, serial from ${data.table('lease')}) f on true
+    where m.k = 'serial' order by f.key`;
+  const rows = await data.losses.during(() => data.run(statement), knownIn);
   const { server: answering = '', newest = 0 } = rows[0] ?? {};
-  if (newest < since) await noteLoss(data, since);
   const isOther = newest < since || answering !== (data.factsServer ?? answering);
   if (isOther && since > 0) return changedFacts(data, 0, prefixes);
   data.factsServer = answering;
-  const facts = new Map(rows.flatMap(({ key, value }) => (key === null ? [] : [[key, value] as const])));
+  const facts = new Map(rows.flatMap((row) => (isFact(row) ? [[row.key, row.value] as const] : [])));
   return { serial: newest, facts };
 }
 
-/** Serials only rise: a reader that knows a later one notices a loss whose process ended. */
-async function noteLoss({ parts }: SharedData, since: number): Promise<void> {
-  try {
-    await recordLoss(
-      parts,
-      `the last record had the serial ${since} when ${parts.actor} read it`,
-      (found) => found.serial < since,
-    );
-  } catch (error) {
-    throw explainPostgres(error, parts.location);
-  }
+/** A fact, or a lease: its scope and holder with its epoch. */
+interface FactRow {
+  readonly server: string;
+  readonly newest: number;
+  readonly key: string | null;
+  readonly value: string;
+  readonly epoch: number | null;
+  readonly serial: number;
+}
+
+function isFact(row: FactRow): row is FactRow & { readonly key: string } {
+  return row.key !== null && row.epoch === null;
+}
+
+function knownIn(rows: readonly FactRow[]): Known {
+  const leases = rows.flatMap(({ key, value, epoch, serial }) =>
+    key === null || epoch === null ? [] : [{ scope: key, holder: value, epoch, serial }],
+  );
+  return { serial: rows[0]?.newest ?? 0, leases };
 }

@@ -35,7 +35,7 @@ import type { Renewals } from './renewals.ts';
 import { changedFacts, SharedData } from './shared-data.ts';
 import { sharedCommands } from './shared-commands.ts';
 import { Signals } from './signals.ts';
-import { databaseNow, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
+import { databaseNow, type LeaseTable, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
 import { ofUnit } from '../unit-ledger.ts';
 
 export interface SharedLedgerOptions extends PostgresLedgerOptions {
@@ -88,6 +88,12 @@ interface Parts {
   readonly reader: SqlLedger;
   readonly holder: string;
   readonly renewals: Renewals;
+}
+
+function leaderOf(row: LeaseTable & { readonly left_ms: number }): UnitLeader {
+  const { scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs, expires_ms: expiresMs } = row;
+  const { replica = '', source } = readHolder(holder);
+  return { unit: scope as LeaseUnit, replica, source, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
 }
 
 /**
@@ -147,28 +153,21 @@ class PostgresSharedLedger implements SharedLedger {
   }
 
   async leaders(): Promise<readonly UnitLeader[]> {
-    return this.#data.patiently(async (db) => {
-      const rows = await db
+    const read = (db: Kysely<PostgresTables>) =>
+      db
         .selectFrom('lease')
         .selectAll()
         .select(sql<number>`expires_ms - ${databaseNow}`.as('left_ms'))
-        .where('scope', '<>', WHOLE_LEDGER)
+        .select((row) =>
+          row.selectFrom('meta').select(sql<number>`v::bigint`.as('v')).where('k', '=', 'serial').as('newest'),
+        )
         .orderBy('scope')
         .execute();
-      return rows.map(({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs, expires_ms: expiresMs }) => {
-        const { replica = '', source } = readHolder(holder);
-        return {
-          unit: scope as LeaseUnit,
-          replica,
-          source,
-          actor,
-          epoch,
-          sinceMs,
-          leftMs,
-          isReleased: expiresMs === 0,
-        };
-      });
-    });
+    const rows = await this.#data.losses.during(
+      () => this.#data.patiently(read),
+      (leases) => ({ serial: leases[0]?.newest ?? 0, leases }),
+    );
+    return rows.filter(({ scope }) => scope !== WHOLE_LEDGER).map(leaderOf);
   }
 
   async beat(report: ReplicaReport, isDraining: boolean): Promise<readonly LiveReplica[]> {
