@@ -6,7 +6,7 @@ import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { real } from '../ledger/fixtures.ts';
 import { serve, TOKENS } from '../server/serving.ts';
-import { sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { collectingTerminal, type Run, runHere } from './running.ts';
 
 const NOON_MS = Date.UTC(2026, 10, 20, 12);
@@ -74,7 +74,8 @@ test('without a server, the command needs a ledger in PostgreSQL', async () => {
 });
 
 test('if no controller answers, the command reads the ledger, and becomes no replica', async () => {
-  const url = await sharedUrl();
+  const schema = freshSchema();
+  const url = await sharedUrl(schema);
   const ledger = ['--server', 'http://127.0.0.1:9', '--ledger', url];
   const missing = await runHere(['replicas', ...ledger]);
   expect([missing.code, missing.err]).toEqual([3, expect.stringContaining('ledger/missing')]);
@@ -99,6 +100,15 @@ test('if no controller answers, the command reads the ledger, and becomes no rep
     ['platform:east', 'host-1'],
     ['platform:west', null],
     ['source:default', 'host-1'],
+  ]);
+
+  // The clock of the database was set back a little, and the other replica died long before.
+  await querySharedServer(
+    `UPDATE ${schema}.replica SET seen_ms = seen_ms + 900; INSERT INTO ${schema}.replica SELECT 'dead', 'dead', version, address, started_ms, facts, draining, seen_ms + 3600000 FROM ${schema}.replica`,
+  );
+  const setBack = JSON.parse((await runHere(['replicas', ...ledger, '-o', 'json'])).out) as ReplicaGroup;
+  expect(setBack.replicas.map(({ name, seenAgoMs }) => [name, seenAgoMs])).toEqual([
+    ['host-1', expect.toSatisfy((ms: number) => ms >= 0)],
   ]);
 
   // A replica that ends removes its heartbeat.

@@ -153,6 +153,15 @@ test('nothing is restored or copied while a replica lives, even one that leads n
   await copied(real.clock);
 });
 
+test('a heartbeat from before the clock of the database was set back keeps nothing waiting', async () => {
+  const { schema, backUp, share, restore } = await scene();
+  await backUp();
+  await (await share('dead')).beat({ name: 'dead', ...report }, false);
+  await querySharedServer(`UPDATE ${schema}.replica SET seen_ms = seen_ms + 3600000`);
+  const clock = whenWaiting(() => Promise.reject(new Error('it waits')));
+  expect((await restore({ clock })).refused).toEqual([]);
+});
+
 test('commands without a result are no part of a restore, which names them, and a copy is refused', async () => {
   const { access, folder, share, backUp, restore } = await scene();
   await backUp();

@@ -16,6 +16,9 @@ sharedContract('PostgreSQL', async () => {
     expire: async (unit) => {
       await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = '${unit}'`);
     },
+    setClock: async (byMs) => {
+      await querySharedServer(`UPDATE ${schema}.replica SET seen_ms = seen_ms - (${byMs})`);
+    },
   };
 });
 
@@ -27,6 +30,9 @@ sharedContract('memory', async () => {
       openMemoryShared(database, { ...real, clock: stillClock, replica, actor: `test ${replica}`, source }),
     expire: async () => {
       nowMs += LEASE_MS;
+    },
+    setClock: async (byMs) => {
+      nowMs += byMs;
     },
   };
 });

@@ -260,6 +260,23 @@ function group(both: Both): void {
     expect((await two.beat(report('two'), false)).map(({ name }) => name)).toEqual(['two']);
   });
 
+  test('counts no heartbeat from the future, where the clock of the database was set back', async () => {
+    const { one, two, under } = both();
+    const beat = async (ledger: SharedLedger, name: string) =>
+      (await ledger.beat(report(name), false)).map((found) => found.name);
+    await beat(one, 'one');
+    expect(await beat(two, 'two')).toEqual(['one', 'two']);
+    await under.setClock(-500);
+    expect(await beat(one, 'one'), 'the clock may be corrected a little').toEqual(['one', 'two']);
+    await under.setClock(-3_600_000);
+    expect(await beat(one, 'one')).toEqual(['one']);
+    expect(await beat(two, 'two')).toEqual(['one', 'two']);
+    await under.setClock(-60_000);
+    expect(await beat(one, 'one')).toEqual(['one']);
+    await under.setClock(60_000 - 1_000);
+    expect(await beat(one, 'one'), 'it is not kept until the clock comes to it').toEqual(['one']);
+  });
+
   test('shares sessions by their hashes', async () => {
     const { one, two } = both();
     for (const hash of ['a', 'b', 'c']) await one.sessions.start(hash, { name: hash });

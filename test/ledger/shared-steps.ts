@@ -8,6 +8,8 @@ export interface SharedUnderTest {
   open(replica: string, source?: string): Promise<SharedLedger>;
   /** Lets the lease of a unit expire by the database's clock; others may expire too. */
   expire(unit: LeaseUnit): Promise<void>;
+  /** Sets the clock of the database by which heartbeats are read; a negative time sets it back. */
+  setClock(byMs: number): Promise<void>;
 }
 
 export type Both = () => { readonly under: SharedUnderTest; readonly one: SharedLedger; readonly two: SharedLedger };

@@ -30,6 +30,8 @@ const LEASE_MS = 15_000;
 /** A lease is renewed this often within its length, and more often after a renewal that failed; as in `postgres/renewals.ts`. */
 const RENEWALS = 3;
 const RESULT_KEPT_MS = 3_600_000;
+/** A heartbeat that is later than now by more counts as none, as in `postgres/tables.ts`. */
+const AHEAD_MS_MAX = 1_000;
 /** Waits between attempts of a transaction, as `patience.ts` has them. */
 const WAITS_MS = [50, 150, 300, 500, 1_000, 1_500, 1_500] as const;
 /** Waits between attempts to find out whether a commit took place, as `postgres/lease.ts` has them. */
@@ -135,6 +137,7 @@ export class MemoryShared implements SharedLedger {
     return this.#once('beat', () => {
       const { replicas, nowMs } = this.#database;
       const former = replicas.get(report.name);
+      for (const [name, { seenMs }] of replicas) if (seenMs > nowMs() + AHEAD_MS_MAX) replicas.delete(name);
       replicas.set(report.name, { report, isDraining, seenMs: nowMs(), source: this.#options.source });
       if (former === undefined || former.isDraining !== isDraining) this.#database.signal('lease');
       return [...replicas.values()]

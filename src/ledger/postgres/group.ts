@@ -6,7 +6,7 @@ import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas
 import { explainPostgres } from './faults.ts';
 import { databaseOf } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
-import { databaseNow, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
+import { databaseNow, isPastHeartbeat, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
 
 export interface ReadGroup {
   readonly group: ReplicaGroup;
@@ -87,8 +87,8 @@ async function readReplicas(db: Kysely<PostgresTables>, schema: string, units: r
   // A ledger of an older schema was never shared.
   if (!isTrue(times[0]?.found)) return { nowMs, replicas: [] };
   const { rows } = await sql<ReplicaRow>`
-    select name, version, address, started_ms, draining, ${databaseNow} - seen_ms as ago_ms
-    from ${sql.id(schema, 'replica')} order by name, started_ms`.execute(db);
+    select name, version, address, started_ms, draining, greatest(0, ${databaseNow} - seen_ms) as ago_ms
+    from ${sql.id(schema, 'replica')} where ${isPastHeartbeat} order by name, started_ms`.execute(db);
   const replicas = rows.map(
     ({ name, version, address, started_ms: startedMs, draining, ago_ms: seenAgoMs }): ReplicaState => {
       const leads = units.filter(({ leader }) => leader === name).length;

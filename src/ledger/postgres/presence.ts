@@ -3,14 +3,14 @@ import { locked } from '../errors.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import { blockLease, holderIn, LEASE_MS, type Sign, whenExpired } from './lease.ts';
 import type { PostgresAccess } from './pool.ts';
-import { databaseNow, type PostgresTables } from './tables.ts';
+import { databaseNow, isPastHeartbeat, type PostgresTables } from './tables.ts';
 
 /** Returns the heartbeat that expires last. A replica without a lease still reads the ledger, and takes commands for it. */
 async function readHeartbeat(db: Kysely<PostgresTables>, schema: string): Promise<Sign | undefined> {
   const { rows } = await sql<Sign & { readonly name: string; readonly address: string | null }>`
     select name, address, started_ms as since_ms, seen_ms + ${LEASE_MS}::bigint as expires_ms,
       seen_ms + ${LEASE_MS}::bigint - ${databaseNow} as left_ms
-    from ${sql.id(schema, 'replica')} order by seen_ms desc limit 1`.execute(db);
+    from ${sql.id(schema, 'replica')} where ${isPastHeartbeat} order by seen_ms desc limit 1`.execute(db);
   const [found] = rows;
   if (found === undefined) return undefined;
   const api = found.address === null ? '' : `, API at ${found.address}`;

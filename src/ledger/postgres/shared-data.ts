@@ -15,7 +15,7 @@ import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { explainPostgres, postgresFault } from './faults.ts';
 import { type Known, LossWatch } from './loss-watch.ts';
-import { databaseNow, durably, type PostgresTables } from './tables.ts';
+import { databaseNow, durably, isPastHeartbeat, type PostgresTables } from './tables.ts';
 
 /** Events that are kept. */
 const EVENTS_MAX = 5_000;
@@ -97,7 +97,10 @@ export class SharedData {
     return this.patiently(async (db) => (await statement.execute(db)).rows);
   }
 
-  /** Stores a heartbeat, and returns the live replicas. Removes what is kept no longer. */
+  /**
+   * Stores a heartbeat, and returns the live replicas. Removes what is kept no longer: of two replicas that would remove the heartbeats
+   * of each other, none waits.
+   */
   async beat(control: Kysely<PostgresTables>, { holder, report, isDraining, leaseMs }: Heartbeat) {
     const { name, version, address, startedMs, facts } = report;
     const replica = this.table('replica');
@@ -107,10 +110,14 @@ export class SharedData {
       with own as (
         insert into ${replica} (holder, ${columns}) values (${holder}, ${values})
         on conflict (holder) do update set (${columns}) = row(${values}) returning *),
-      gone as (delete from ${replica} where seen_ms < ${databaseNow} - ${KEPT_MS}::bigint and holder <> ${holder}),
+      old as (
+        select holder from ${replica}
+        where holder <> ${holder} and (seen_ms < ${databaseNow} - ${KEPT_MS}::bigint or not ${isPastHeartbeat})
+        for update skip locked),
+      gone as (delete from ${replica} where holder in (select holder from old)),
       done as (delete from ${this.table('command')} where result is not null and finished_ms < ${databaseNow} - ${KEPT_MS}::bigint)
       select holder, name, version, address, started_ms, facts, draining, ${databaseNow} - seen_ms as ago_ms from ${replica}
-        where holder <> ${holder} and seen_ms > ${databaseNow} - ${leaseMs}::bigint
+        where holder <> ${holder} and seen_ms > ${databaseNow} - ${leaseMs}::bigint and ${isPastHeartbeat}
       union all select holder, name, version, address, started_ms, facts, draining, 0 from own
       order by name, started_ms`.execute(control);
     return rows.map(replicaOf);

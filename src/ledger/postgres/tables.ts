@@ -35,6 +35,15 @@ export const WHOLE_LEDGER = '*';
 /** The current time of the database, in milliseconds. No transaction freezes it. */
 export const databaseNow = sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`;
 
+/** A heartbeat may be later than `databaseNow` by this, where the clock of the database is corrected in small steps. */
+const AHEAD_MS_MAX = 1_000;
+
+/**
+ * The condition that a heartbeat is not from the future, where the clock of the database was set back. Such a one says nothing: a live
+ * replica replaces it within seconds, and that of a dead one would look new once the clock comes to it.
+ */
+export const isPastHeartbeat = sql<boolean>`seen_ms <= ${databaseNow} + ${sql.lit(AHEAD_MS_MAX)}`;
+
 /**
  * Makes a single statement durable, as an item of its FROM clause: a pooler may have given it a session without the settings of `pool.ts`.
  * Transactions of several statements set it when they begin.

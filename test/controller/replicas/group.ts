@@ -138,7 +138,9 @@ export class GroupReplica {
 /** Replicas over one database, on virtual time. */
 export class Group {
   readonly clock = new VirtualClock();
-  readonly database = new MemoryDatabase(new MemoryStore('lineage'), () => this.clock.monotonic());
+  /** Time by which the clock of the database was set back. */
+  setBackMs = 0;
+  readonly database = new MemoryDatabase(new MemoryStore('lineage'), () => this.clock.monotonic() - this.setBackMs);
   readonly replicas = new Map<string, GroupReplica>();
   readonly leaseMs: number;
   units: readonly LeaseUnit[];

@@ -86,6 +86,20 @@ test('the units of a replica that is killed are taken within a lease and two sec
   expect(taken.filter(({ unit, from }) => units.includes(unit) && from === 'expired').length).toBe(units.length);
 });
 
+test('a replica that died is left nothing after the clock of the database was set back', async () => {
+  const group = await divided(groupOf(6), 'a', 'b', 'c');
+  group.replicas.get('c')?.pause();
+  const live = () => ['a', 'b'].map((name) => group.replicas.get(name)).filter((replica) => replica !== undefined);
+  const led = () => live().reduce((sum, replica) => sum + replica.led(group.units).length, 0);
+  await group.until(() => led() === group.units.length, 'the survivors lead everything');
+  await group.pass(LEASE_MS * 8);
+  const handedOver = () => live().flatMap(({ lost }) => lost).length;
+  const before = handedOver();
+  group.setBackMs = 3_600_000;
+  await group.pass(4_000_000);
+  expect([handedOver(), led()]).toEqual([before, group.units.length]);
+});
+
 test('the units of a replica that ends are taken within a second, each as soon as its work has ended', async () => {
   const group = groupOf(10);
   const slow = platformUnit('p03');
