@@ -31,6 +31,8 @@ export class GroupReplica {
   readonly refusals: RefusedBecause[] = [];
   /** Why it ended by itself. */
   ending: PortolanError | undefined;
+  /** Rejects because of a bug. */
+  readonly ended: Promise<void>;
   isReachable = true;
   /** What the database answers a statement with, in place of carrying it out. */
   faultOf: (operation: string) => Error | undefined = () => undefined;
@@ -75,7 +77,7 @@ export class GroupReplica {
       report: () => ({ name, version, address: null, startedMs, facts: {} }),
     });
     if (work !== undefined) this.leadership.onChange(work);
-    void this.leadership.failed.then((error) => {
+    this.ended = this.leadership.failed.then((error) => {
       this.ending = error;
       return this.leadership.drain();
     });

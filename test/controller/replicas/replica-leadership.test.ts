@@ -367,12 +367,12 @@ test('a replica whose ledger was copied to another place ends, and its remedy na
 });
 
 test('a bug in a listener ends the process', async () => {
-  const { leadership } = groupOf(1).add('a', {
+  const { ended } = groupOf(1).add('a', {
     work: ({ type }) => {
       if (type === 'taken') throw new TypeError('a bug');
     },
   });
-  await expect(leadership.failed).rejects.toThrow('a bug');
+  await expect(ended).rejects.toThrow('a bug');
 });
 
 test('a unit that a reload adds is taken, and one that it removes is released', async () => {
