@@ -52,7 +52,6 @@ export async function follow(core: Core, latest: AcceptedReading | undefined): P
   const turn = (): Promise<void> => options.clock.sleep(0);
   const works = await worksOf(accepted.desired, turn);
   // Steps that may fail come first: an application that was changed only in part would look unchanged in the retry.
-  if (core.intake.maySkip) await core.sharedState?.noteMoves();
   const added = await addedRecords(core, works, turn);
   if (isNew) core.account = await openAccount(core, accepted.snapshot, accepted.owned);
   const roundMs = core.configuration.settings.controller.resyncIntervalMs / 2;
@@ -114,12 +113,13 @@ async function worksOf(desired: DesiredState, turn: () => Promise<void>): Promis
   return works;
 }
 
-/** Returns records for the applications that have none. */
+/** Returns records for the applications that have none, once it is known which of the others another replica has stored. */
 async function addedRecords(
   core: Core,
   works: readonly Work[],
   turn: () => Promise<void>,
 ): Promise<ReadonlyMap<ResourceId, AppRecord>> {
+  if (core.intake.maySkip) await core.sharedState?.noteMoves();
   const added = new Map<ResourceId, AppRecord>();
   for (const work of works) {
     if (core.records.has(work.application.id)) continue;

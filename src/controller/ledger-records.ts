@@ -194,8 +194,8 @@ export interface StatusLedger extends SourceLedger {
 
 /**
  * Saves the status of an application if it changed, with rows of history.
- * @throws PortolanError `controller/not-leader` if a commit has moved the application to another platform, or from another one and its
- * record was not taken over yet (`takeOver`).
+ * @throws PortolanError `controller/not-leader` if a commit has moved the application to another platform, or from another one and
+ * `takeOver` has not taken its record over yet.
  */
 export function saveRecord(
   statusLedger: StatusLedger,

@@ -146,7 +146,7 @@ export class SharedState implements SharedView {
   async noteMoves(): Promise<void> {
     const { serial, facts } = await this.#facts.factsSince(this.#readTo, this.#keys.prefixes);
     this.#readTo = serial;
-    // This may be the only read that tells of them.
+    // A later read may lack them.
     this.#ahead = new Map([...this.#ahead, ...facts]);
     this.#noteMoves(facts);
   }

@@ -1,106 +1,23 @@
 import { expect, onTestFinished, test } from 'vitest';
-import type { Stored } from '../../../src/controller/ledger-records.ts';
-import { demo } from '../../../src/sandbox/seeds/demo.ts';
-import { type PortRow, portKey } from '../../../src/sandbox/state.ts';
-import { application, Group, type PlatformName, type Replica } from './hand-led.ts';
+import { application, Group } from './hand-led.ts';
+import {
+  bugs,
+  commitOf,
+  EAST,
+  expectSuspended,
+  hold,
+  holdBack,
+  inSync,
+  ON_EAST,
+  ON_WEST,
+  pass,
+  stored,
+  storedOn,
+  suspendedBy,
+  west,
+} from './moved-scene.ts';
 
 /** Decisions about an application that a commit moves to the platform of another replica, which has not read them. */
-
-const EAST = 'Application/east' as const;
-const ON_EAST = application('east', 'www.example.com');
-
-/** The same application on the other platform. */
-function west(files: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(files).map(([path, text]) => [path, text.replace('platform: east', 'platform: west')]),
-  );
-}
-
-/** On the other platform, and with another rule, so that its new leader has something to write. */
-const ON_WEST = west(application('east', 'new.example.com'));
-
-interface Scene {
-  readonly all: Group;
-  /** Leads the platform that the application comes from. */
-  readonly one: Replica;
-  /** Leads the other platform. */
-  readonly two: Replica;
-  readonly leader: Replica;
-}
-
-/** Two replicas in sync with a commit. @param leaderOfSource the name of the one that leads the source. */
-async function inSync(leaderOfSource: 'one' | 'two'): Promise<Scene> {
-  const all = new Group('{ controller: { healthTimeout: 1m } }');
-  onTestFinished(() => all.close());
-  const [one, two] = [all.open('one'), all.open('two')];
-  const leader = leaderOfSource === 'one' ? one : two;
-  await leader.leadership.take('source:default');
-  await one.leadership.take('platform:east');
-  await two.leadership.take('platform:west');
-  await all.commit(ON_EAST, [leader]);
-  await all.until(() => one.ready(EAST) === 'True InSync' && two.ready(EAST) === 'True InSync', 'it is in sync');
-  await all.pass(20_000);
-  all.writes.length = 0;
-  return { all, one, two, leader };
-}
-
-const stored = (all: Group): Stored => all.fact(`status default ${EAST}`) as Stored;
-const storedOn = (all: Group): string | null | undefined => (stored(all) as Stored | null)?.status.platform;
-const commitOf = (number: number): string => `main@sha1:${number.toString(16).padStart(40, '0')}`;
-const suspendedBy = (replica: Replica): string | undefined => {
-  const pause = replica.controller.api.application(EAST)?.pause;
-  return pause?.type === 'suspended' ? pause.by : undefined;
-};
-const writesTo = (all: Group, platform: PlatformName): readonly string[] =>
-  all.writes.filter((sent) => sent.platform === platform).map(({ by, request }) => `${by} ${request.operation}`);
-const bugs = ({ all }: Scene): readonly string[] =>
-  all.replicas.flatMap(({ lines }) => lines).filter((line) => line.includes('bug in Portolan'));
-
-/** It reads nothing of what others share, as for up to 3 s behind a pooler. */
-function holdBack(replica: Replica): { readonly goOn: () => void } {
-  replica.isLost = (operation) => operation === 'facts';
-  return {
-    goOn: () => {
-      replica.isLost = () => false;
-    },
-  };
-}
-
-/** Holds the statements of a replica for which this is true, until it may continue. */
-function hold(replica: Replica, isMeant: (operation: string) => boolean) {
-  const gate = Promise.withResolvers<void>();
-  onTestFinished(() => gate.resolve());
-  let held = 0;
-  replica.beforeStatement = async (operation) => {
-    if (!isMeant(operation)) return;
-    held += 1;
-    await gate.promise;
-  };
-  return {
-    isHeld: () => held > 0,
-    goOn: () => {
-      replica.beforeStatement = async () => {};
-      gate.resolve();
-    },
-  };
-}
-
-/** Lets time pass, and everything run that is due. */
-async function pass(all: Group, ms: number): Promise<void> {
-  for (let passed = 0; passed < ms; passed += 500) {
-    await all.pass(500);
-    for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-  }
-}
-
-/** Asserts that a suspension is in force everywhere, and that the application was left alone on a platform. */
-function expectSuspended(scene: Scene, by: string, platform: PlatformName): void {
-  const { all } = scene;
-  expect(stored(all)).toMatchObject({ status: { platform }, kept: { suspended: { by } } });
-  expect(all.replicas.map(suspendedBy)).toEqual(all.replicas.map(() => by));
-  expect(writesTo(all, platform)).toEqual([]);
-  expect(bugs(scene)).toEqual([]);
-}
 
 test.for(['one', 'two'] as const)(
   'a suspension that its next leader has not read when a commit moves the application is in force; %s leads the source',
@@ -263,172 +180,6 @@ test('the leader after the next one takes the suspension over, too', async () =>
   expect(stored(all)).toMatchObject({ status: { platform: 'west' }, kept: { suspended: { by: 'Ann' } } });
   expect([one, three].map(suspendedBy)).toEqual(['Ann', 'Ann']);
   expect(all.writes).toEqual([]);
-});
-
-/** A person changes a port, which each pass corrects. */
-function drift(all: Group): void {
-  const port = all.platforms.east.ports.get(portKey(demo.webServiceId, 8080)) as PortRow;
-  all.platforms.east.ports.put({ ...port, inner: false });
-}
-
-test('a suspension by a leader to which the application was moved and from which it was moved back is in force', async () => {
-  const scene = await inSync('two');
-  const { all, one, two } = scene;
-  const reads = holdBack(one);
-  await all.commit(ON_WEST, [two]);
-  await all.until(() => all.domains('west').includes('new.example.com'), 'it works on the other platform');
-  await two.controller.api.suspend(EAST, 'Ann', 'a test');
-  const third = await all.commit(ON_EAST, [two]);
-  drift(all);
-  // Its manifests are those that it has, so it follows no change.
-  reads.goOn();
-  await all.until(() => one.accepted() === third && storedOn(all) === 'east', 'its former leader has it again');
-  await pass(all, 30_000);
-  expectSuspended(scene, 'Ann', 'east');
-});
-
-test('a pass that is about to write when it reads that the application was moved and moved back writes nothing', async () => {
-  const scene = await inSync('two');
-  const { all, one, two } = scene;
-  const reads = holdBack(one);
-  drift(all);
-  await one.controller.api.sync([EAST], 'Bob');
-  const storing = hold(one, (op) => op === 'commit');
-  await all.until(storing.isHeld, 'it is about to write');
-  await all.commit(ON_WEST, [two]);
-  await all.until(() => all.domains('west').includes('new.example.com'), 'it works on the other platform');
-  await two.controller.api.suspend(EAST, 'Ann', 'a test');
-  const third = await all.commit(ON_EAST, [two]);
-  reads.goOn();
-  await all.until(() => one.accepted() === third, 'its former leader follows');
-  storing.goOn();
-  await all.until(() => storedOn(all) === 'east', 'its former leader has it again');
-  await pass(all, 30_000);
-  expectSuspended(scene, 'Ann', 'east');
-});
-
-test('a leader does not take over an application that a later commit has moved back', async () => {
-  const scene = await inSync('one');
-  const { all, one, two } = scene;
-  const taking = hold(two, (op) => op === 'commit' && two.controller.api.application(EAST)?.platform === 'west');
-  const second = await all.commit(ON_WEST, [one]);
-  await all.until(() => two.accepted() === second && taking.isHeld(), 'it has read the record');
-  holdBack(two);
-  await all.commit(application('east', 'c.example.com'), [one]);
-  taking.goOn();
-  await pass(all, 1_000);
-  await expect(two.controller.api.suspend(EAST, 'Ann', 'a test')).rejects.toMatchObject({
-    code: 'controller/not-leader',
-  });
-  expect([storedOn(all), writesTo(all, 'west')]).toEqual(['east', []]);
-  expect(stored(all).kept.suspended).toBeNull();
-  expect(bugs(scene)).toEqual([]);
-});
-
-test('the same while the former leader loads the commit, which it has read before', async () => {
-  const scene = await inSync('two');
-  const { all, one, two } = scene;
-  const reads = holdBack(one);
-  // It reads of the second commit before the next leader has stored anything, and loads the third one.
-  const storing = hold(two, (op) => op === 'commit' && two.controller.api.application(EAST)?.platform === 'west');
-  const told = all.commit(ON_WEST, [two]);
-  await all.until(() => two.accepted() === commitOf(2) && storing.isHeld(), 'the commit is accepted');
-  let hasRead = false;
-  const loading = hold(one, (op) => {
-    if (op === 'facts') hasRead = true;
-    return hasRead && op === 'read';
-  });
-  reads.goOn();
-  await all.until(loading.isHeld, 'it loads the files');
-  storing.goOn();
-  await told;
-  await all.until(() => all.domains('west').includes('new.example.com'), 'it works on the other platform');
-  await two.controller.api.suspend(EAST, 'Ann', 'a test');
-  const third = await all.commit(ON_EAST, [two]);
-  drift(all);
-  void one.controller.api.sync([EAST], 'Bob');
-  // Of what others store it reads no more, except for what it needs to follow.
-  let facts = 0;
-  one.isLost = (operation) => operation === 'facts' && (facts += 1) > 1;
-  loading.goOn();
-  await all.until(() => one.accepted() === third, 'it follows');
-  await pass(all, 5_000);
-  expect(writesTo(all, 'east')).toEqual([]);
-  one.isLost = () => false;
-  await all.until(() => storedOn(all) === 'east', 'its former leader has it again');
-  await pass(all, 30_000);
-  expectSuspended(scene, 'Ann', 'east');
-});
-
-test('the same where a process takes the platform after the application was moved back', async () => {
-  const scene = await inSync('one');
-  const { all, one, two } = scene;
-  const three = all.open('three');
-  await all.until(() => three.ready(EAST) === 'True InSync', 'a third one shows it');
-  holdBack(three);
-  await all.commit(ON_WEST, [one]);
-  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
-  await one.leadership.release('platform:east');
-  await pass(all, 5_000);
-  holdBack(two);
-  const third = await all.commit(ON_EAST, [one]);
-  three.isLost = () => false;
-  await all.until(() => three.accepted() === third, 'the third one follows');
-  drift(all);
-  const storing = hold(three, (op) => op === 'commit');
-  await three.leadership.take('platform:east');
-  await all.until(storing.isHeld, 'it works on the application');
-  await two.controller.api.suspend(EAST, 'Ann', 'a test');
-  storing.goOn();
-  two.isLost = () => false;
-  await all.until(() => storedOn(all) === 'east', 'the third one has taken it over');
-  await pass(all, 30_000);
-  expectSuspended(scene, 'Ann', 'east');
-});
-
-test('the same where the leader of the source has not followed the commit that it accepted', async () => {
-  const scene = await inSync('one');
-  const { all, one, two } = scene;
-  let isAccepted = false;
-  one.isLost = (operation) => {
-    // Events arrive: a sync is refused while none of them has arrived since the last failure.
-    const isLost = isAccepted && operation !== 'events';
-    isAccepted ||= operation === 'commit';
-    return isLost;
-  };
-  await all.commit(ON_WEST, [one]);
-  // It reads nothing of what others share, except for what it needs to follow.
-  let facts = 0;
-  one.isLost = (operation) => operation === 'facts' && (one.accepted() !== commitOf(3) || (facts += 1) > 1);
-  await all.until(() => storedOn(all) === 'west', 'the other one has followed it');
-  await two.controller.api.suspend(EAST, 'Ann', 'a test');
-  drift(all);
-  const third = await all.commit(ON_EAST, [one]);
-  expect(one.accepted()).toBe(third);
-  await one.controller.api.sync([EAST], 'Bob');
-  await pass(all, 5_000);
-  one.isLost = () => false;
-  await all.until(() => storedOn(all) === 'east', 'the leader of the source has it again');
-  await pass(all, 30_000);
-  expectSuspended(scene, 'Ann', 'east');
-});
-
-test('a suspension is in force over two moves of which the next leader has read nothing', async () => {
-  const scene = await inSync('two');
-  const { all, one, two } = scene;
-  const reads = [holdBack(one), holdBack(two)];
-  const taking = hold(two, (op) => op === 'commit' && two.controller.api.application(EAST)?.platform === 'west');
-  void all.commit(ON_WEST, [two]);
-  await all.until(taking.isHeld, 'the second commit is accepted');
-  await one.controller.api.suspend(EAST, 'Ann', 'a test');
-  void all.commit(application('east', 'c.example.com'), [two]);
-  void all.commit(west(application('east', 'd.example.com')), [two]);
-  taking.goOn();
-  await all.until(() => two.accepted() === commitOf(4) && storedOn(all) === 'west', 'the last commit is accepted');
-  for (const { goOn } of reads) goOn();
-  await pass(all, 30_000);
-  expect(all.domains('east')).not.toContain('c.example.com');
-  expectSuspended(scene, 'Ann', 'west');
 });
 
 test('a process that leads both platforms keeps a suspension', async () => {
