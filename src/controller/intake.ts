@@ -6,14 +6,7 @@ import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
 import type { LoadedSource } from '../source/contents.ts';
 import { resetLargest } from '../source/snapshot.ts';
-import {
-  accept,
-  type Acceptance,
-  type AcceptedReading,
-  type AcceptedSource,
-  type Allowances,
-  nothingAllowed,
-} from './acceptance.ts';
+import { accept, type Acceptance, type AcceptedReading, type AcceptedSource } from './acceptance.ts';
 import { draftEvent, draftProblem } from './events.ts';
 import { LoadedReading } from './loaded-reading.ts';
 import { FollowedSource, type FollowReason } from './replicas/followed-source.ts';
@@ -23,6 +16,7 @@ import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
+import { StartAllowances } from './start-allowances.ts';
 import { unapprovedScopes } from './unapproved-scopes.ts';
 
 /**
@@ -31,7 +25,7 @@ import { unapprovedScopes } from './unapproved-scopes.ts';
  */
 export class Intake {
   readonly #core: CoreBase;
-  #allow: Allowances;
+  readonly #allow: StartAllowances;
   #accepted: AcceptedSource | undefined;
   /** The source that the applications follow: the accepted one, unless something failed after it was accepted. */
   #inForce: AcceptedSource | undefined;
@@ -58,7 +52,7 @@ export class Intake {
 
   constructor(core: CoreBase) {
     this.#core = core;
-    this.#allow = core.options.allow;
+    this.#allow = new StartAllowances(core.options);
     this.#loaded = new LoadedReading(core);
     if (!core.leadership.isShared) return;
     this.#followed = new FollowedSource(core);
@@ -129,6 +123,7 @@ export class Intake {
   async #take(state: SourceState): Promise<AcceptedReading | undefined> {
     if (state.type === 'read') {
       this.#last = state;
+      this.#allow.noteRead(state.reading.revision);
       this.age?.note(state.reading);
     }
     if (!this.#leads()) return undefined;
@@ -186,6 +181,7 @@ export class Intake {
   ): Promise<AcceptedReading | undefined> {
     await this.age?.begin();
     const found = await this.#followed?.load(this.#accepted, why);
+    this.#allow.noteAcceptance(this.#followed?.stored ?? '');
     if (found === undefined) return undefined;
     this.#accepted = found.accepted;
     this.maySkip = true;
@@ -195,7 +191,7 @@ export class Intake {
 
   async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
     try {
-      const fault = this.#allow.rewind ? undefined : await this.age?.fault(reading);
+      const fault = this.#allow.present.rewind ? undefined : await this.age?.fault(reading);
       if (this.#failure?.code === BEHIND) this.#failure = null;
       if (fault === undefined) return await this.#decide(reading);
       await this.#reportFailed(fault);
@@ -226,7 +222,7 @@ export class Intake {
       await this.#reportFailed(loaded);
       return undefined;
     }
-    const acceptance = await this.#accept(reading, loaded, this.#allow).catch((error: unknown) => {
+    const acceptance = await this.#accept(reading, loaded).catch((error: unknown) => {
       // After a failure of the ledger, the accepted source is older than the present one.
       this.#note({ isCurrent: false });
       throw error;
@@ -238,7 +234,7 @@ export class Intake {
     }
     const { accepted } = acceptance;
     this.age?.noteAccepted(reading);
-    this.#allow = nothingAllowed;
+    this.#allow.end();
     if (this.#reported !== null && this.#failure === null) {
       const { revision } = reading;
       const message = `the source is accepted again, at ${revision} (former problem: ${this.#reported})`;
@@ -299,8 +295,9 @@ export class Intake {
       : `${sentence} The last accepted revision stays in effect.`;
   }
 
-  async #accept(reading: SourceReading, loaded: LoadedSource, allow: Allowances): Promise<Acceptance> {
+  async #accept(reading: SourceReading, loaded: LoadedSource): Promise<Acceptance> {
     const { records } = this.#core;
+    const { present: allow } = this.#allow;
     this.maySkip ||= this.isBehind;
     const sourceLedger = this.#ledger();
     const accepted = this.#accepted;

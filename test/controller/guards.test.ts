@@ -72,6 +72,19 @@ test('a source that lost most of what it named changes and adds, and removes not
   await world.until(() => domains(world) === 5 && world.ready(SHOP) === 'True InSync', 'they are removed');
 });
 
+test('what the start allows does not count for a commit that follows the first one, although that was rejected', async () => {
+  const world = await settled('{ controller: { pruneAfter: 1m }, prune: { maxShare: 1, maxObjects: 100 } }', 20);
+  await world.controller.drain();
+  world.restart({ ...nothingAllowed, shrunk: true });
+  world.start();
+  await world.commit({ 'a.yaml': 'kind: Nothing\n' });
+  expect(world.controller.api.status().source.error).toMatchObject({ code: 'source/faulty' });
+  await world.commit(filesOf(5));
+  await world.pass(600_000);
+  expect(domains(world)).toBe(20);
+  expect(world.application(SHOP).approval?.refusals.map(({ code }) => code)).toEqual(['guard/shrunk-source']);
+});
+
 test('a rewound commit removes nothing, over a restart too, until it is started with a word for it', async () => {
   const world = await settled('{ controller: { pruneAfter: 1m } }', 3);
   world.feed.descents.set('2'.padStart(40, '0'), 'does-not-descend');

@@ -61,9 +61,16 @@ export class FollowedSource {
   #failed: { readonly key: string; readonly atMs: MonotonicMs } | undefined;
   /** The standing in the ledger. */
   #standing = '';
+  /** Identifies the last acceptance in the ledger, as it was last read. */
+  #stored = '';
 
   constructor(core: CoreBase) {
     this.#core = core;
+  }
+
+  /** Returns an identification of the last acceptance in the ledger, as it was last read: of each one another. */
+  get stored(): string {
+    return this.#stored;
   }
 
   /** When the revision of this process was accepted; undefined: it is not known. */
@@ -139,6 +146,7 @@ export class FollowedSource {
     const { sourceLedger } = this.#core;
     const saved = await restoreSource(sourceLedger);
     const last = await sourceLedger.ledger.lastSnapshot(sourceLedger.source);
+    this.#stored = `${last?.id} ${last?.commit} ${last?.acceptedMs} ${saved?.revision} ${textOf(saved?.accepted)}`;
     if (saved === undefined && last === undefined) return undefined;
     if (saved === undefined || last?.id !== saved.snapshot) {
       // A command accepted it. The leader of the source reads it from git, and stores its files.

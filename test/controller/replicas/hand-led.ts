@@ -1,5 +1,5 @@
 import { kindDeclarations } from '../../../src/configuration/declarations.ts';
-import { nothingAllowed } from '../../../src/controller/acceptance.ts';
+import { type Allowances, nothingAllowed } from '../../../src/controller/acceptance.ts';
 import { Controller } from '../../../src/controller/controller.ts';
 import type { ControllerConfiguration } from '../../../src/controller/options.ts';
 import {
@@ -117,7 +117,7 @@ export class Replica {
   loads = 0;
   readonly workbench: LocalWorkbench;
 
-  constructor(group: Group, name: string, configuration: ControllerConfiguration) {
+  constructor(group: Group, name: string, configuration: ControllerConfiguration, allow: Allowances) {
     this.name = name;
     const clock = this.#clockOf(group.clock);
     const random = seededRandom(name.length + name.charCodeAt(0));
@@ -167,7 +167,7 @@ export class Replica {
         ...silentObserver,
         milestone: ({ application, milestone }) => this.milestones.push(`${application} ${milestone}`),
       },
-      allow: nothingAllowed,
+      allow,
     });
     this.controller.api.events.subscribe((event) => this.events.push(event));
     this.controller.start();
@@ -224,9 +224,10 @@ export class Group {
     this.#settings = settings;
   }
 
-  /** @param variables for the manifests. */
-  open(name: string, variables: ReadonlyMap<string, string> = new Map()): Replica {
-    const replica = new Replica(this, name, this.configuration(name, variables));
+  /** @param variables for the manifests. @param allow the overrides of its start. */
+  open(name: string, variables: ReadonlyMap<string, string> = new Map(), allow: Partial<Allowances> = {}): Replica {
+    const configuration = this.configuration(name, variables);
+    const replica = new Replica(this, name, configuration, { ...nothingAllowed, ...allow });
     this.replicas.push(replica);
     return replica;
   }
