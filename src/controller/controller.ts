@@ -29,6 +29,7 @@ import { followLeads } from './replicas/unit-changes.ts';
 import { SharedState } from './replicas/shared-state.ts';
 import { UnitWork } from './replicas/unit-work.ts';
 import { createSlots } from './slots.ts';
+import { STEP_MS } from './source-contact.ts';
 import { workOn } from './worker.ts';
 import { RecordTurns } from './record-turns.ts';
 
@@ -155,6 +156,7 @@ export class Controller {
     });
     this.#forwarded?.start();
     feed.start((state) => this.#takeState(state));
+    void this.#countTime();
     void this.#saveTimes();
     this.#sharedState?.run().catch(this.#fail);
     after(clock, FIRST_READING_MS, this.#stop.signal, () => {
@@ -296,15 +298,33 @@ export class Controller {
     if (leadsSource && intake.status().error?.code === BEHIND) this.#retryLater();
   }
 
-  /** Adds the time since the last call to the age of each pending removal. */
+  /**
+   * Adds the time since the last call to the age of each pending removal. After a standstill, nothing is removed before the source is
+   * read again: git may have named everything again meanwhile.
+   */
   #ageRemovals(): readonly AppRecord[] {
-    const { pruneAfterMs } = this.#core.configuration.settings.controller;
-    const waiting = [...this.#core.records.values()].filter(
+    const { configuration, intake, records } = this.#core;
+    const { clock, feed, log } = this.#options;
+    if (intake.contact.step()) {
+      log.warn('this process stood still: it removes nothing before it has read the source again');
+      this.#areRemovalsWaiting = true;
+      feed.confirm();
+    }
+    const { pruneAfterMs } = configuration.settings.controller;
+    const waiting = [...records.values()].filter(
       ({ kept, status }) => Object.keys(kept.goneForMs).length > 0 && this.#leads(status.platform),
     );
-    for (const record of waiting)
-      addAge(record, this.#options.clock.monotonic(), this.#core.intake.isCurrent, pruneAfterMs);
+    const [nowMs, { isCurrent }] = [clock.monotonic(), intake];
+    for (const record of waiting) addAge(record, nowMs, isCurrent, pruneAfterMs);
     return waiting;
+  }
+
+  /** Lets the time count for removals in short steps until the controller stops: while ages are saved, too, which may take minutes. */
+  async #countTime(): Promise<void> {
+    while (!this.#stop.signal.aborted) {
+      this.#ageRemovals();
+      await pause(this.#options.clock, STEP_MS, this.#stop.signal);
+    }
   }
 
   /** Saves the age of removals and of budgets every minute until the controller stops. */

@@ -18,7 +18,6 @@ import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord, Kept } from './ledger-records.ts';
 import type { Leadership } from './replicas/leadership.ts';
-import type { SharedView } from './replicas/shared-view.ts';
 import type { Slots } from './slots.ts';
 import type { RecordTurns } from './record-turns.ts';
 
@@ -47,8 +46,6 @@ export interface Core extends CoreBase {
   readonly orphanWork: Set<ScopeKey>;
   /** Looks for orphans again, after those of a platform may have changed. */
   refreshOrphans(platform: string): Promise<void>;
-  /** The state that other replicas store; undefined without others. */
-  sharedState: SharedView | undefined;
   /** The decisions of users since the accepted source was last followed. A record that was restored meanwhile may lack them. */
   readonly decided: Map<ResourceId, Partial<Kept>>;
   readonly recordTurns: RecordTurns;

@@ -147,7 +147,7 @@ export class DaemonPolicy implements PassPolicy {
     // Another replica accepted a newer revision, or may have. The next pass has it.
     const isOutdated = this.#isOutdated || intake.isBehind || sharedState?.isStale === true;
     // Another replica has stored the application, perhaps with a decision.
-    if (isOutdated || this.#record.moved !== undefined) return { type: 'interrupted' };
+    if (isOutdated || this.#record.moved !== undefined || this.#removesInDoubt()) return { type: 'interrupted' };
     const pause = gates.pauseOf(this.#record, scope);
     return pause === null ? undefined : { type: 'paused', by: pauseMessage(pause) };
   }
@@ -303,6 +303,12 @@ export class DaemonPolicy implements PassPolicy {
   #isCurrent(): boolean {
     const { intake } = this.#core;
     return intake.isCurrent && this.#record.snapshot === intake.accepted?.snapshot;
+  }
+
+  /** Returns whether the pass may remove something by a source that was the present one when it began, and may not be any more. */
+  #removesInDoubt(): boolean {
+    const hasRemovals = Object.keys(this.#record.kept.goneForMs).length > 0;
+    return this.#mayRemove && hasRemovals && this.#isApproved !== true && !this.#isCurrent();
   }
 
   #remainingMs({ object }: Action): number {

@@ -16,6 +16,7 @@ import { noStanding, type SourceStanding } from './replicas/source-standing.ts';
 import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
+import { SourceContact } from './source-contact.ts';
 import { StartAllowances } from './start-allowances.ts';
 import { unapprovedScopes } from './unapproved-scopes.ts';
 
@@ -47,13 +48,13 @@ export class Intake {
   readonly #followed: FollowedSource | undefined;
   /** Compares readings with the accepted revision; undefined without others. */
   readonly age: ReadingAge | undefined;
-  /** Readings of the source from before are older than what another leader may have accepted. */
-  #confirmedFromMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  readonly contact: SourceContact;
 
   constructor(core: CoreBase) {
     this.#core = core;
     this.#allow = new StartAllowances(core.options);
     this.#loaded = new LoadedReading(core);
+    this.contact = new SourceContact(core);
     if (!core.leadership.isShared) return;
     this.#followed = new FollowedSource(core);
     this.age = new ReadingAge(core);
@@ -63,9 +64,9 @@ export class Intake {
     return this.#accepted;
   }
 
-  /** True if the accepted snapshot is the present source. */
+  /** True if the accepted snapshot is the present source, as far as this process can know. */
   get isCurrent(): boolean {
-    return this.#standing.isCurrent && (this.#followed?.isDecided(this.#accepted) ?? true);
+    return this.#standing.isCurrent && this.contact.isKept && (this.#followed?.isDecided(this.#accepted) ?? true);
   }
 
   /** True if a newer revision was accepted than the applications of this process follow. Nothing may be written by the older one. */
@@ -104,7 +105,7 @@ export class Intake {
    * during `take`. A failure is left to `take`.
    */
   async prepare(state: SourceState): Promise<void> {
-    if (state.type === 'failed' || !this.#leads() || state.askedMs < this.#confirmedFromMs) return;
+    if (state.type === 'failed' || !this.contact.leads || !this.contact.isRecent(state.askedMs)) return;
     await this.#loaded.prepare(state.reading);
   }
 
@@ -126,22 +127,22 @@ export class Intake {
       this.#allow.noteRead(state.reading.revision);
       this.age?.note(state.reading);
     }
-    if (!this.#leads()) return undefined;
+    if (!this.contact.leads) return undefined;
     if (state.type === 'failed') {
       await this.#reportFailed(state.error);
       await this.#followed?.share(this.#standing);
       return undefined;
     }
     const { reading } = state;
-    if (state.askedMs < this.#confirmedFromMs) return undefined;
+    if (!this.contact.isRecent(state.askedMs)) return undefined;
     this.#failure = null;
     return this.#consider(reading);
   }
 
   /** Considers the last reading again, with a new configuration or after a failure. */
   async reconsider(why: Exclude<FollowReason, 'changed'>): Promise<AcceptedReading | undefined> {
-    const last = this.#leads() ? this.#last : undefined;
-    if (last !== undefined && last.askedMs >= this.#confirmedFromMs) return this.#consider(last.reading);
+    const last = this.contact.leads ? this.#last : undefined;
+    if (last !== undefined && this.contact.isRecent(last.askedMs)) return this.#consider(last.reading);
     return this.#followed === undefined ? this.restore() : this.followSaved(why);
   }
 
@@ -158,7 +159,7 @@ export class Intake {
 
   /** Accepts nothing that was read before: the former leader may have accepted something newer. Call before leading the source. */
   beginLeading(): void {
-    this.#confirmedFromMs = this.#core.options.clock.monotonic();
+    this.contact.doubt();
     this.#reported = this.#standing.error?.code ?? null;
     this.#failure = null;
     this.age?.beginLeading();
@@ -235,6 +236,7 @@ export class Intake {
     const { accepted } = acceptance;
     this.age?.noteAccepted(reading);
     this.#allow.end();
+    this.contact.confirm();
     if (this.#reported !== null && this.#failure === null) {
       const { revision } = reading;
       const message = `the source is accepted again, at ${revision} (former problem: ${this.#reported})`;
@@ -329,11 +331,6 @@ export class Intake {
 
   #note(change: Partial<SourceStanding>): void {
     this.#standing = { ...this.#standing, ...change };
-  }
-
-  #leads(): boolean {
-    const { leadership, options } = this.#core;
-    return leadership.of(sourceUnit(options.source)) !== undefined;
   }
 
   /** Returns the ledger for the records of the source. @throws PortolanError `controller/not-leader` */

@@ -18,6 +18,7 @@ import type { AppRecord } from './ledger-records.ts';
 import type { WorkQueue } from './queue.ts';
 import type { Replicas } from './replicas/group.ts';
 import type { Leadership } from './replicas/leadership.ts';
+import type { SharedView } from './replicas/shared-view.ts';
 import type { UnitWork } from './replicas/unit-work.ts';
 
 /** Configuration that a reload replaces. */
@@ -70,6 +71,8 @@ export interface CoreBase {
   readonly commits: Commits;
   /** Applications of the accepted source. */
   readonly records: Map<ResourceId, AppRecord>;
+  /** The state that other replicas store; undefined without others. */
+  sharedState: SharedView | undefined;
   /** Replaced by a reload. */
   configuration: ControllerConfiguration;
 }

@@ -218,9 +218,9 @@ function refused(code: string, message: string, remedy: string): PortolanError {
   return new PortolanError({ code, disposition: 'ask-human', message, remedy });
 }
 
-/** Returns whether another replica accepted a newer revision, or may have: the application may be about to return. */
-function mayBeOutdated({ intake, sharedState }: Core): boolean {
-  return intake.isBehind || sharedState?.isStale === true;
+/** Returns whether there is a newer revision, or may be: the application may be about to return. */
+function mayBeOutdated({ intake }: Core): boolean {
+  return intake.isBehind || !intake.isCurrent;
 }
 
 /** @throws PortolanError when another replica accepted a revision that this one has not loaded yet. Nothing was sent then. */
@@ -235,7 +235,7 @@ async function refuseOutdated(core: Core, ledger: SourceLedger): Promise<void> {
 function sourceUnknown(): PortolanError {
   return refused(
     'controller/source-unknown',
-    'The present source could not be read or was not accepted, or this replica has not loaded what another one accepted, so it is not known what is orphaned. Nothing was done.',
+    'The present source could not be read or was not accepted, no controller reads it at this moment, or this replica has not loaded what another one accepted, so it is not known what is orphaned. Nothing was done.',
     'Look at the error of the source, which portolan status shows. Without one, retry in a few seconds.',
   );
 }

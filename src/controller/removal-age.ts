@@ -2,13 +2,14 @@ import type { Action } from '../model/plan.ts';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 import type { Commits } from './commits.ts';
 import type { AppRecord } from './ledger-records.ts';
+import { STANDSTILL_MS } from './source-contact.ts';
 
 /** Interval at which the age of removals is saved. A crash loses at most this much of it. */
 export const AGE_EVERY_MS = 60_000;
 
 /**
  * Adds the time since the last call to the age of each pending removal. It uses the monotonic clock of this process. So
- * a change of the wall clock has no effect, and time without a process does not count.
+ * a change of the wall clock has no effect, and time without a process, or in which it stood still, does not count.
  * @param isCurrent whether the accepted source is the present one; otherwise the time does not count.
  * @param maxMs maximum age, so that a removal that waits for an approval is not saved forever.
  */
@@ -17,7 +18,8 @@ export function addAge(record: AppRecord, nowMs: MonotonicMs, isCurrent: boolean
   record.watchedMs = nowMs;
   const gone = Object.entries(record.kept.goneForMs);
   if (!isCurrent || gone.length === 0 || nowMs <= sinceMs) return;
-  const older = gone.map(([object, forMs]) => [object, Math.max(forMs, Math.min(maxMs, forMs + nowMs - sinceMs))]);
+  const passedMs = Math.min(nowMs - sinceMs, STANDSTILL_MS);
+  const older = gone.map(([object, forMs]) => [object, Math.max(forMs, Math.min(maxMs, forMs + passedMs))]);
   record.kept = { ...record.kept, goneForMs: Object.fromEntries(older) as Record<string, number> };
 }
 

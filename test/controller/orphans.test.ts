@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { ScopeKey } from '../../src/model/ids.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { APPLICATION, BLOG, domains, FILES, rule, SHOP, started, web } from './shop.ts';
 import type { DaemonWorld } from './daemon.ts';
@@ -61,6 +62,20 @@ test('resources become orphaned with one event and end it with one, over a resta
     'not-orphaned',
     'orphaned',
   ]);
+});
+
+test('nothing is pruned after a standstill before the source is read again', async () => {
+  const world = await inSync();
+  await world.commit(REST);
+  const scope = SCOPE as ScopeKey;
+  const { signal } = new AbortController();
+  const { digest } = await world.controller.api.planPrune(scope, signal);
+  world.feed.confirm = () => {};
+  world.beforeCommit = async ({ operations }) => {
+    if (operations.some((one) => one.op === 'record' && one.event === 'prune-orphan')) world.clock.advance(7_200_000);
+  };
+  await world.controller.api.prune(scope, { by: 'ops', reason: 'a test', digest }, signal);
+  expect(domains(world)).toEqual(['www.example.com']);
 });
 
 test('an Application that comes back without its resources has them pruned by the rules of the daemon', async () => {

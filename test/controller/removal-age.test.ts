@@ -1,4 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
+import type { AppRecord } from '../../src/controller/ledger-records.ts';
+import { addAge } from '../../src/controller/removal-age.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { DaemonWorld } from './daemon.ts';
 import { BLOG } from './shop.ts';
@@ -61,6 +63,66 @@ test('after a restart only what nobody watched is waited for again', async () =>
   await world.pass(2 * MINUTE_MS);
   expect(rules(world)).toBe(3);
   await world.pass(4 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
+
+test('time in which the process stood still does not count', async () => {
+  const world = await twoGone();
+  await world.pass(3 * MINUTE_MS);
+  world.clock.advance(120 * MINUTE_MS);
+  await world.pass(6 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+  await world.pass(2 * MINUTE_MS);
+  expect(rules(world)).toBe(1);
+});
+
+test('after a standstill, nothing is removed before the source is read again', async () => {
+  const world = await twoGone();
+  await world.pass(9.5 * MINUTE_MS);
+  world.feed.confirm = () => void (world.feed.confirmations += 1);
+  world.clock.advance(120 * MINUTE_MS);
+  await world.pass(10 * MINUTE_MS);
+  expect([rules(world), world.feed.confirmations]).toEqual([3, 1]);
+  await world.commit(filesOf(3));
+  await world.pass(20 * MINUTE_MS);
+  expect(rules(world)).toBe(3);
+});
+
+test('after a standstill, what is still gone is removed once the source is read again', async () => {
+  const world = await twoGone();
+  await world.pass(9.5 * MINUTE_MS);
+  world.clock.advance(120 * MINUTE_MS);
+  await world.pass(MINUTE_MS);
+  expect([rules(world), world.feed.confirmations]).toEqual([1, 1]);
+});
+
+test('a standstill in the middle of a pass holds its removals back', async () => {
+  const world = await twoGone();
+  await world.pass(9 * MINUTE_MS);
+  world.feed.confirm = () => {};
+  let isOver = false;
+  world.beforeCommit = async ({ operations }) => {
+    if (isOver || !operations.some((one) => one.op === 'set-fact' && one.key.startsWith('budget '))) return;
+    isOver = true;
+    world.clock.advance(120 * MINUTE_MS);
+  };
+  await world.pass(10 * MINUTE_MS);
+  expect([isOver, rules(world)]).toEqual([true, 3]);
+});
+
+test('a step that is longer than any of a process that runs counts as a short one', () => {
+  const record = { kept: { goneForMs: { rule: 5000 } }, watchedMs: 0 } as unknown as AppRecord;
+  addAge(record, 120 * MINUTE_MS, true, 600 * MINUTE_MS);
+  expect(record.kept.goneForMs).toEqual({ rule: 5000 + MINUTE_MS });
+});
+
+test('time counts while the ledger is slow to save it', async () => {
+  const world = await twoGone();
+  world.beforeCommit = async ({ operations }) => {
+    const isAge = operations.every((one) => one.op === 'set-fact' && one.key.startsWith('status '));
+    if (isAge) await world.clock.sleep(4 * MINUTE_MS);
+  };
+  await world.pass(30 * MINUTE_MS);
   expect(rules(world)).toBe(1);
 });
 

@@ -6,6 +6,7 @@ import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas
 import { compareText } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import type { Dependencies } from '../api.ts';
 
 /** Facts that only the leader of platforms knows. Its heartbeats report them to the other replicas. */
@@ -18,7 +19,12 @@ export interface LedFacts {
   readonly isCurrent?: boolean | undefined;
   /** Id of the revision that it read last; undefined: none yet, or it is an earlier version, which does not report it. */
   readonly read?: string | undefined;
+  /** It leads the source, and finds that the accepted revision is the present one; undefined: an earlier version, which does not report it. */
+  readonly confirms?: boolean | undefined;
 }
+
+/** A heartbeat confirms the source for as long as three heartbeats take. */
+const CONFIRMED_MS = 15_000;
 
 /** The processes that share a ledger, as this one sees them. */
 export class Replicas {
@@ -29,9 +35,11 @@ export class Replicas {
   /** Time after its last sign at which a process counts as gone. */
   readonly leaseMs: number;
   /** Returns what this replica reports. The controller sets it. */
-  facts: () => LedFacts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
+  facts: () => LedFacts = () => ({ platforms: [], regions: [], queued: 0, running: 0, confirms: false });
   readonly #clock: Clock;
   #live: readonly LiveReplica[] = [];
+  /** Validity of what the heartbeats of other replicas confirm; undefined: none was read. */
+  #heard: TimeLimit | undefined;
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
 
@@ -56,7 +64,9 @@ export class Replicas {
       onSignal: (listener) => shared.onSignal(listener),
       close: () => shared.close(),
       beat: async (report, isDraining) => {
+        const from = momentOf(this.#clock);
         this.#live = await shared.beat({ ...report, facts: this.facts() as unknown as Json }, isDraining);
+        this.#heard = new TimeLimit(this.#clock, CONFIRMED_MS, from);
         return this.#live;
       },
     };
@@ -65,6 +75,18 @@ export class Replicas {
   /** Returns what the other live replicas reported last. */
   others(): readonly LedFacts[] {
     return this.#live.filter(({ name }) => name !== this.name).map(({ facts }) => facts as unknown as LedFacts);
+  }
+
+  /**
+   * The leader of the source is another replica, which has confirmed a moment ago that the accepted revision is the present one. A leader
+   * that keeps its lease and does not work, because the database has lost records, does not. One of an earlier version reports nothing.
+   */
+  get isSourceConfirmed(): boolean {
+    if (this.#heard === undefined || this.#clock.monotonic() > this.#heard.untilMs()) return false;
+    return this.#live.some(
+      ({ name, seenAgoMs, facts }) =>
+        name !== this.name && seenAgoMs <= CONFIRMED_MS && (facts as unknown as LedFacts).confirms !== false,
+    );
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */

@@ -51,5 +51,6 @@ function ledFacts({ configuration, gates, intake, leadership, queue, sharedState
     running: queue.running,
     isCurrent: sharedState?.isCurrent,
     read: intake.age?.lastRead,
+    confirms: intake.contact.leads && intake.isCurrent,
   };
 }

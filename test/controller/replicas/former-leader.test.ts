@@ -15,7 +15,7 @@ async function scene() {
   return { group, one, two };
 }
 
-/** Cuts the leader of the east off at the first statement of which this is so, and lets the other replica take over. */
+/** Cuts the first replica off at the first statement of which this is so, and lets the other one take over. */
 async function killedOnce(
   isSo: (operation: string) => boolean | Promise<boolean>,
   { group, one, two }: { readonly group: Group; readonly one: Replica; readonly two: Replica },
@@ -29,7 +29,8 @@ async function killedOnce(
     killed.resolve();
   };
   await killed.promise;
-  while (!(await two.leadership.take('platform:east'))) await group.pass(500);
+  for (const unit of ['source:default', 'platform:east'] as const)
+    while (!(await two.leadership.take(unit))) await group.pass(500);
 }
 
 /** @param ending of the message, which claims nothing about a former leader. */

@@ -32,6 +32,7 @@ import { seededRandom, VirtualClock } from '../../support/virtual-clock.ts';
 import { HandFeed, settingsOf } from '../daemon.ts';
 
 const LEASE_MS = 15_000;
+const BEAT_EVERY_MS = 5_000;
 export const PLATFORMS = ['east', 'west'] as const;
 export type PlatformName = (typeof PLATFORMS)[number];
 
@@ -73,6 +74,12 @@ class HandLeadership implements Leadership {
     return true;
   }
 
+  /** Ends a lead whose records the database has lost: nobody works on the unit, and its lease is still renewed. */
+  async lose(unit: LeaseUnit): Promise<void> {
+    const lead = this.held(unit);
+    if (lead !== undefined) await this.#ended(lead);
+  }
+
   async release(unit: LeaseUnit): Promise<void> {
     const lead = this.held(unit);
     if (lead === undefined) return;
@@ -100,7 +107,7 @@ export class Replica {
   readonly milestones: string[] = [];
   readonly leadership: HandLeadership;
   readonly shared: SharedLedger;
-  /** What its heartbeats report. It sends none by itself. */
+  /** What its heartbeats report. It sends none by itself: without them, the others do not know that it reads the source. */
   readonly replicas: Replicas;
   readonly controller: Controller;
   isDatabaseAway = false;
@@ -115,11 +122,14 @@ export class Replica {
   /** Time for which its machine was suspended, which its monotonic clock has not counted. */
   suspendedMs = 0;
   loads = 0;
+  isClosed = false;
+  readonly #clock: Clock;
   readonly workbench: LocalWorkbench;
 
   constructor(group: Group, name: string, configuration: ControllerConfiguration, allow: Allowances) {
     this.name = name;
     const clock = this.#clockOf(group.clock);
+    this.#clock = clock;
     const random = seededRandom(name.length + name.charCodeAt(0));
     const link: DatabaseLink = {
       ...directLink,
@@ -185,6 +195,14 @@ export class Replica {
     };
   }
 
+  /** Sends heartbeats from now on, until the group is closed. */
+  async keepBeating(): Promise<void> {
+    while (!this.isClosed) {
+      await this.beat().catch(() => {});
+      await this.#clock.sleep(BEAT_EVERY_MS);
+    }
+  }
+
   async beat(): Promise<void> {
     const report = { name: this.name, version: '0.0.0', address: null, startedMs: 0, facts: {} };
     await this.replicas.shared.beat(report, false);
@@ -233,7 +251,9 @@ export class Group {
   }
 
   async close(): Promise<void> {
-    for (const { controller, shared } of this.replicas) {
+    for (const replica of this.replicas) {
+      const { controller, shared } = replica;
+      replica.isClosed = true;
       await controller.drain();
       await controller.close();
       await shared.close();

@@ -42,7 +42,7 @@ async function handOver(group: Group, from: Replica, to: Replica): Promise<void>
 
 /** Two replicas with a copy each: the leader has read the first state and the third, the other one the first and the second. */
 async function twoCopies(): ReturnType<typeof twoLeaders> {
-  const scene = await twoLeaders();
+  const scene = await twoLeaders('{}', true);
   const { group, one, two } = scene;
   for (const replica of [one, two]) await reads(group, replica, first);
   await group.until(() => two.accepted() === revisionOf(first), 'the other replica follows');

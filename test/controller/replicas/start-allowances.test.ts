@@ -15,6 +15,7 @@ async function leading(): Promise<{ group: Group; one: Replica; start(allow: Par
   const group = new Group(SETTINGS);
   onTestFinished(() => group.close());
   const one = group.open('one');
+  void one.keepBeating();
   await one.leadership.take(SOURCE);
   await one.leadership.take('platform:east');
   await group.commit(filesOf(12));
@@ -22,6 +23,7 @@ async function leading(): Promise<{ group: Group; one: Replica; start(allow: Par
   const start = async (allow: Partial<Allowances>): Promise<Replica> => {
     const accepted = one.accepted();
     const replica = group.open('three', new Map(), allow);
+    void replica.keepBeating();
     await group.until(() => replica.accepted() === accepted, 'the new replica follows');
     return replica;
   };

@@ -10,11 +10,18 @@ export const both = (...domains: readonly string[]) => ({
   ...application('west', ...domains),
 });
 
-/** Two replicas: one leads the source and the east, the other one the west. */
-export async function twoLeaders(settings = '{}'): Promise<{ group: Group; one: Replica; two: Replica }> {
+/**
+ * Two replicas: one leads the source and the east, the other one the west.
+ * @param areSilent they send no heartbeats by themselves.
+ */
+export async function twoLeaders(
+  settings = '{}',
+  areSilent = false,
+): Promise<{ group: Group; one: Replica; two: Replica }> {
   const group = new Group(settings);
   onTestFinished(() => group.close());
   const [one, two] = [group.open('one'), group.open('two')];
+  if (!areSilent) for (const replica of [one, two]) void replica.keepBeating();
   await one.leadership.take('source:default');
   await one.leadership.take('platform:east');
   await two.leadership.take('platform:west');

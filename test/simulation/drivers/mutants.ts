@@ -170,7 +170,7 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'this.#digest = planDigest([seen.plan]);',
     replace: 'this.#digest = this.#approval?.digest ?? planDigest([seen.plan]);',
     rightly: ['I-APPROVAL'],
-    seed: 12,
+    seed: 66,
     // Approved while it is suspended; git has removed more by the time it is resumed.
     script: [
       [3, { type: 'git', edit: 'removeRule', a: 697114611 }],
@@ -201,13 +201,13 @@ export const driverMutants: readonly DriverMutant[] = [
     find: 'if (this.#isApproved === false && this.#approval !== null) await this.#endApproval(this.#approval);',
     replace: '',
     rightly: ['I-APPROVAL', 'I-PERMIT'],
-    seed: 188,
+    seed: 1030,
   },
   {
     name: 'something is removed while the source cannot be read',
     file: 'controller/daemon-policy.ts',
-    find: 'this.#mayRemove = record.passes > 1 && this.#isCurrent() && this.#removalRefusals.length === 0;',
-    replace: 'this.#mayRemove = record.passes > 1 && this.#removalRefusals.length === 0;',
+    find: 'return intake.isCurrent && this.#record.snapshot === intake.accepted?.snapshot;',
+    replace: 'return this.#record.snapshot === intake.accepted?.snapshot;',
     rightly: ['I-PERMIT'],
     seed: 118,
     // Old enough while it is suspended; nobody can read the source by the time it is resumed.

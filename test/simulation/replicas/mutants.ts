@@ -63,7 +63,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'Math.max(0, suspendedMs)',
     replace: 'Math.min(0, suspendedMs)',
     rightly: ['I-LEAD'],
-    seed: 5,
+    seed: 8,
   },
   {
     name: 'a lease is given up with a write in flight',

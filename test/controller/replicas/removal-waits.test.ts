@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest';
+import type { Group, Replica } from './hand-led.ts';
+import { both, EAST, twoLeaders, WEST } from './two-leaders.ts';
+
+const SOURCE = 'source:default';
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+const four = both('www.example.com', 'a.example.com', 'b.example.com', 'c.example.com');
+const five = both('www.example.com', 'a.example.com', 'b.example.com', 'c.example.com', 'd.example.com');
+
+/** One replica leads the source, the other one the west, where a rule is gone from git since just now. */
+async function oneGone(): Promise<{ group: Group; one: Replica; two: Replica }> {
+  const scene = await twoLeaders('{ controller: { pruneAfter: 10m }, prune: { maxShare: 1 } }');
+  const { group, two } = scene;
+  await group.commit(five);
+  await group.until(() => two.ready(WEST) === 'True InSync', 'in sync');
+  await group.commit(four);
+  await group.pass(1000);
+  return scene;
+}
+
+const west = (group: Group): number => group.domains('west').length;
+
+test('a removal waits as long as it must where another replica reads the source', async () => {
+  const { group } = await oneGone();
+  await group.pass(9 * MINUTE_MS);
+  expect(west(group)).toBe(5);
+  await group.pass(2 * MINUTE_MS);
+  expect(west(group)).toBe(4);
+});
+
+test('an outage of the database does not count as the wait before a removal', async () => {
+  const { group, one, two } = await oneGone();
+  await group.pass(5 * MINUTE_MS);
+  one.isDatabaseAway = two.isDatabaseAway = true;
+  await group.pass(HOUR_MS);
+  one.isDatabaseAway = two.isDatabaseAway = false;
+  await group.pass(30_000);
+  await one.controller.api.sync([EAST, WEST], 'a test');
+  await group.pass(2 * MINUTE_MS);
+  expect([west(group), group.domains('east').length]).toEqual([5, 5]);
+  await group.pass(3 * MINUTE_MS);
+  expect([west(group), group.domains('east').length]).toEqual([4, 4]);
+});
+
+test.for([
+  ['were stopped', ({ clock }: Group) => clock.advance(2 * HOUR_MS)],
+  [
+    'were suspended with their machines',
+    ({ replicas }: Group) => {
+      for (const replica of replicas) replica.suspendedMs = 2 * HOUR_MS;
+    },
+  ],
+] as const)('after all replicas %s, nothing is removed before the source is read', async ([, stop]) => {
+  const { group, one } = await oneGone();
+  await group.pass(9.5 * MINUTE_MS);
+  let confirmations = 0;
+  one.feed.confirm = () => void (confirmations += 1);
+  stop(group);
+  await group.pass(30 * MINUTE_MS);
+  expect([west(group), group.domains('east').length, confirmations]).toEqual([5, 5, 1]);
+  await group.tell(2, four, [one]);
+  await group.pass(2 * MINUTE_MS);
+  expect([west(group), group.domains('east').length]).toEqual([4, 4]);
+});
+
+test('nothing is removed while no replica reads the source, although its leader keeps the lease', async () => {
+  const { group, one, two } = await oneGone();
+  await one.leadership.lose(SOURCE);
+  await group.pass(HOUR_MS);
+  expect(await two.leadership.take(SOURCE)).toBe(false);
+  expect([west(group), group.domains('east').length]).toEqual([5, 5]);
+});
+
+test('a leader of an earlier version does not report whether it reads the source, and counts as if it did', async () => {
+  const { group, one } = await oneGone();
+  one.replicas.facts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
+  await group.pass(11 * MINUTE_MS);
+  expect(west(group)).toBe(4);
+});
+
+test('after a takeover of the source, nothing is removed before its new leader has read it', async () => {
+  const { group, one, two } = await oneGone();
+  two.feed.confirm = () => {};
+  await one.leadership.release(SOURCE);
+  expect(await two.leadership.take(SOURCE)).toBe(true);
+  await group.pass(HOUR_MS);
+  expect([west(group), group.domains('east').length]).toEqual([5, 5]);
+  await group.tell(2, four, [two]);
+  await group.pass(11 * MINUTE_MS);
+  expect([west(group), group.domains('east').length]).toEqual([4, 4]);
+});
