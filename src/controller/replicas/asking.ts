@@ -70,7 +70,7 @@ export function createAsking({ commands, replicas, contact }: Around) {
 
 function reasonOf(unit: LeaseUnit, leader: string | undefined, patienceMs: number): string {
   return leader === undefined
-    ? `No controller leads ${nameOf(unit)} at this moment.`
+    ? `No controller is known to lead ${nameOf(unit)} at this moment.`
     : `The controller ${leader}, which leads ${nameOf(unit)}, did not answer within ${formatDuration(patienceMs)}.`;
 }
 

@@ -40,6 +40,7 @@ export class Replicas {
   #live: readonly LiveReplica[] = [];
   /** Validity of what the heartbeats of other replicas confirm; undefined: none was read. */
   #heard: TimeLimit | undefined;
+  /** The leaders as they were last read, by whichever part of this process, and when. */
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
 
@@ -58,7 +59,11 @@ export class Replicas {
       commands,
       sessions,
       lead: (unit) => shared.lead(unit),
-      leaders: () => shared.leaders(),
+      leaders: async () => {
+        const leaders = await shared.leaders();
+        [this.#leaders, this.#asOfMs] = [leaders, this.#clock.now()];
+        return leaders;
+      },
       leave: () => shared.leave(),
       factsSince: (serial, prefixes) => shared.factsSince(serial, prefixes),
       onSignal: (listener) => shared.onSignal(listener),
@@ -91,7 +96,7 @@ export class Replicas {
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
   async leaderOf(unit: LeaseUnit): Promise<string | undefined> {
-    await this.#readLeaders();
+    if (!(await this.#readLeaders())) return undefined;
     return this.#leaders.find((one) => one.unit === unit && one.leftMs > 0)?.replica;
   }
 
@@ -119,8 +124,7 @@ export class Replicas {
 
   async #readLeaders(): Promise<boolean> {
     try {
-      this.#leaders = await this.shared.leaders();
-      this.#asOfMs = this.#clock.now();
+      await this.shared.leaders();
       return true;
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;

@@ -74,7 +74,9 @@ test('without an answer, a command that will still be carried out is reported wi
   );
   expect(problem?.remedy).toContain('Do not repeat it');
   const leaderless = await refusalOf(asking({}).ask(question));
-  expect(leaderless?.detail).toMatch(/^No controller leads Platform\/east at this moment\. The command c0ffee/);
+  expect(leaderless?.detail).toMatch(
+    /^No controller is known to lead Platform\/east at this moment\. The command c0ffee/,
+  );
 });
 
 test('a command that is recorded when its request is aborted is pending, and a read fails with the reason', async () => {
