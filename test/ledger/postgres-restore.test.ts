@@ -1,8 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { awaitsConfirmation } from '../../src/ledger/confirmation.ts';
-import { copyContents, copyLedger } from '../../src/ledger/copy.ts';
+import { copyContents, copyLedger, type LedgerPlace } from '../../src/ledger/copy.ts';
 import { backupPlace, filePlace } from '../../src/ledger/file-place.ts';
 import { withPostgresContents } from '../../src/ledger/postgres/contents.ts';
 import { openPostgresLedger, type PostgresLedgerOptions } from '../../src/ledger/postgres/open.ts';
@@ -12,7 +13,8 @@ import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { verifySqliteLedger } from '../../src/ledger/verify.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
-import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { postgresUrl } from '../support/postgres.ts';
+import { freshSchema, querySharedServer, sharedPort, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import {
   codeOf,
   errorOf,
@@ -51,6 +53,21 @@ async function scene() {
 function whenWaiting(act: () => Promise<unknown>): Clock {
   return { ...real.clock, sleep: async () => void (await act()) };
 }
+
+/** Waits until so many statements on a ledger wait for a lock. */
+async function blocked(schema: string, statements: number): Promise<void> {
+  const query = `SELECT count(*) AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND position('${schema}' IN query) > 0`;
+  await expect.poll(async () => Number((await querySharedServer(query))[0]?.['n'])).toBe(statements);
+}
+
+async function session(schema: string): Promise<pg.Client> {
+  const client = new pg.Client(postgresUrl(await sharedPort(), schema).replace(/\?.*$/, ''));
+  await client.connect();
+  onTestFinished(() => client.end());
+  return client;
+}
+
+const SUSPEND = { unit: 'platform:default', method: 'suspend', args: null, by: 'ann' } as const;
 
 const report = { version: '1.0.0', address: 'http://127.0.0.1:8080', startedMs: 1_764_000_000_000, facts: {} } as const;
 
@@ -196,4 +213,52 @@ test('commands without a result are no part of a restore, which names them, and 
   expect(history.map(({ event, detail }) => [event, detail])).toEqual(
     named.toReversed().map((detail) => ['command.refused', detail]),
   );
+});
+
+test('a replica that starts while the ledger is copied confirms no command, because the ledger is retired then', async () => {
+  const { schema, access, folder, share } = await scene();
+  const to = filePlace(join(folder, 'copy.db'), real.random);
+  let asked: Promise<string | undefined> | undefined;
+  const slow: LedgerPlace = {
+    ...to,
+    filling: async (standing, fill) => {
+      asked = codeOf((await share('late')).commands.add(SUSPEND));
+      await Promise.race([asked, blocked(schema, 1)]);
+      return to.filling(standing, fill);
+    },
+  };
+  await copyLedger(postgresPlace(access, real.clock), slow, real.clock);
+  expect(await asked).toBe('ledger/retired');
+  expect(await querySharedServer(`SELECT id FROM ${schema}.command`)).toEqual([]);
+});
+
+test('a command that is recorded while a copy begins prevents it', async () => {
+  const { schema, access, folder } = await scene();
+  const other = await session(schema);
+  await other.query(
+    `BEGIN; INSERT INTO ${schema}.command (id, unit, method, args, requester, added_ms) VALUES ('1', 'platform:default', 'suspend', 'null', 'ann', 1)`,
+  );
+  const copied = codeOf(
+    copyLedger(postgresPlace(access, real.clock), filePlace(join(folder, 'copy.db'), real.random), real.clock),
+  );
+  await blocked(schema, 1);
+  await other.query('COMMIT');
+  expect(await copied).toBe('ledger/open-commands');
+});
+
+test('a command that is given while the ledger is restored is recorded once it is, and not removed', async () => {
+  const { schema, share, backUp, restore } = await scene();
+  await backUp();
+  const replica = await share('a');
+  const other = await session(schema);
+  // The open commands are listed before.
+  await other.query(`BEGIN; SELECT FROM ${schema}.object FOR UPDATE`);
+  const restored = restore();
+  await blocked(schema, 1);
+  const added = replica.commands.add(SUSPEND);
+  await Promise.race([added, blocked(schema, 2)]);
+  await other.query('ROLLBACK');
+  expect((await restored).refused).toEqual([]);
+  const id = await added;
+  expect((await replica.commands.open(SUSPEND.unit)).map((command) => command.id)).toEqual([id]);
 });

@@ -1,4 +1,4 @@
-import type { Kysely, Transaction } from 'kysely';
+import { type Kysely, sql, type Transaction } from 'kysely';
 import { CONTENT_TABLES, type ContentTable, contentTables, type LedgerContents } from '../contents.ts';
 import { commandsOpen } from '../commands.ts';
 import { type ContentStanding, type Filling, type LedgerPlace, mustBeNewest } from '../copy.ts';
@@ -12,7 +12,7 @@ import { contentsIn } from './contents.ts';
 import { CommitUnanswered } from './faults.ts';
 import { endLeases } from './lease.ts';
 import { withDatabase } from './open.ts';
-import type { PostgresAccess } from './pool.ts';
+import { type PostgresAccess, UNLIMITED, UNLIMITED_LOCK } from './pool.ts';
 import { blockLedger, whenUnused } from './presence.ts';
 import { openCommands } from './shared-commands.ts';
 import { createTablesIn, locking, type PostgresTables, readPostgresStanding } from './tables.ts';
@@ -57,19 +57,19 @@ async function retiring<Result>(
   await whenUnused(db, access, clock);
   let copied: { readonly value: Result } | undefined;
   try {
-    await db
-      .transaction()
-      .setIsolationLevel('repeatable read')
-      .execute(async (transaction) => {
-        await blockLedger(transaction, access);
-        const contents = await contentsIn(transaction, access);
-        if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
-        const open = await openCommands(transaction, schema);
-        if (open.length > 0) throw commandsOpen(location, open);
-        // First, so that a role without the privilege copies nothing.
-        await retire(transaction, retirement);
-        copied = { value: await work(contents) };
-      });
+    await db.transaction().execute(async (transaction) => {
+      // It sees what was committed until its first query, so the lock of the commands comes before that.
+      await sql.raw(`set transaction isolation level repeatable read; ${UNLIMITED_LOCK}`).execute(transaction);
+      await blockLedger(transaction, access);
+      await sql.raw(UNLIMITED).execute(transaction);
+      const contents = await contentsIn(transaction, access);
+      if (contents.standing.retired !== undefined) throw retiredLedger(location, contents.standing.retired);
+      const open = await openCommands(transaction, schema);
+      if (open.length > 0) throw commandsOpen(location, open);
+      // First, so that a role without the privilege copies nothing.
+      await retire(transaction, retirement);
+      copied = { value: await work(contents) };
+    });
   } catch (error) {
     if (copied === undefined) throw error;
     if (!(error instanceof CommitUnanswered)) throw notRetired(location, retirement.copy, error);

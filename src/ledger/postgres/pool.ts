@@ -53,6 +53,9 @@ const beginning = (idleMsMax = 5_000): string =>
 export const UNLIMITED = `select set_config(name, '0', true) from pg_catalog.pg_settings
   where name in ('lock_timeout', 'statement_timeout', 'transaction_timeout', 'idle_in_transaction_session_timeout')`;
 
+/** Ends the limits of a statement, without a query: the first query of a transaction may decide which rows all others see. */
+export const UNLIMITED_LOCK = 'set local lock_timeout = 0; set local statement_timeout = 0';
+
 export interface PoolLimits {
   /** Longer for work on a whole ledger. */
   readonly statementMsMax?: number;

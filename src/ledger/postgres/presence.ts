@@ -31,13 +31,16 @@ export async function whenUnused(
 }
 
 /**
- * Keeps other processes from taking a lease, until the transaction ends.
+ * Keeps other processes from taking a lease, and from recording a command or its result, until the transaction ends: a replica that starts
+ * meanwhile would confirm a command that this transaction does not see.
  * @throws PortolanError `ledger/locked` if a process has one, or a replica lives.
  */
 export async function blockLedger(
   transaction: Transaction<PostgresTables>,
   { address: { location, schema } }: Pick<PostgresAccess, 'address'>,
 ): Promise<void> {
+  // Before any row: a statement that changes a command locks the table before the lease that it proves.
+  await sql`lock table ${sql.id(schema, 'command')} in exclusive mode`.execute(transaction);
   await blockLease(transaction, location);
   const found = await readHeartbeat(transaction, schema);
   if (found !== undefined && found.left_ms > 0) throw locked(location, holderIn(found));

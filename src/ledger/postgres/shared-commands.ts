@@ -1,6 +1,7 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { type OpenCommand, subjectOf } from '../commands.ts';
-import { fenced } from '../errors.ts';
+import { fenced, retiredLedger } from '../errors.ts';
+import { retired, retirementOf } from '../retirement.ts';
 import type { Command, LeaseUnit, Lead, SharedCommands } from '../shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
@@ -20,15 +21,21 @@ export function sharedCommands(data: SharedData, holder: string): SharedCommands
   return {
     async add({ unit, method, args, by }) {
       const id = data.parts.random.hex(16);
-      // The id is ours, so a repetition after a lost answer adds nothing.
-      const statement = sql`
-        insert into ${command} (id, unit, method, args, requester, added_ms)
-        select ${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow} from ${durably}
-        on conflict (id) do nothing`;
+      // The id is ours, so a repetition after a lost answer adds nothing. A copy of the ledger locks the commands: this statement waits
+      // for its end, and sees it.
+      const statement = sql<{ v: string }>`
+        with retirement as (select v from ${data.table('meta')} where k = ${retired}),
+        added as (
+          insert into ${command} (id, unit, method, args, requester, added_ms)
+          select ${id}, ${unit}, ${method}, ${JSON.stringify(args)}, ${by}, ${databaseNow} from ${durably}
+          where not exists (select from retirement)
+          on conflict (id) do nothing)
+        select v from retirement`;
       let mayBeAdded = false;
       const attempt = async (db: Kysely<PostgresTables>): Promise<void> => {
         try {
-          await statement.execute(db);
+          const [retirement] = (await statement.execute(db)).rows;
+          if (retirement !== undefined) throw retiredLedger(data.parts.location, retirementOf(retirement.v));
         } catch (error) {
           mayBeAdded ||= isUnanswered(error);
           throw error;
