@@ -17,6 +17,9 @@ async function started(place: Place, ledger: string, ...options: readonly string
   return { ...run, url, said };
 }
 
+const problemOf = async (url: string) =>
+  (await (await fetch(`${url}/api/v1/status`)).json()) as { readonly code: string };
+
 test('a controller that starts before its database is alive and not ready, says why, and begins when the database does', async () => {
   const server = await PostgresServer.create();
   onTestFinished(() => server.remove());
@@ -68,7 +71,11 @@ test('a controller on a read-only database leads nothing, names the remedy, and 
   await until(() => /ledger\/refused.*Name the primary server/.test(said()), said);
   expect(said()).not.toContain('leads platform');
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect(await problemOf(url)).toMatchObject({ code: 'ledger/refused' });
   expect(place.writes()).toBe(0);
+  await server.stop();
+  await until(async () => (await problemOf(url)).code === 'ledger/unreachable', said);
+  await server.start();
   await server.query('ALTER DATABASE portolan RESET ALL', 'postgres');
   await server.query(
     "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'portolan'",
@@ -94,6 +101,9 @@ test('a controller beside one of another source waits until that one has ended, 
   const { child, ended, said, url } = await started(place, ledger, '--source', 'blog');
   expect(said()).toMatch(/controller\/other-source.*\?schema=NAME.*works on another source, .*shop/);
   expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  const problem = await problemOf(url);
+  expect(problem).toMatchObject({ status: 503, code: 'controller/other-source' });
+  expect(JSON.stringify(problem), 'everybody may read it').not.toMatch(/shop|blog|postgres|schema/i);
   expect(said()).not.toContain('leads platform');
   shop.child.kill('SIGTERM');
   expect((await shop.ended).code).toBe(0);

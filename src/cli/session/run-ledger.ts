@@ -68,6 +68,7 @@ async function whenUsable(
   let said: string | undefined;
   try {
     for (let waitMs = FIRST_MS; ; waitMs = Math.min(LONGEST_MS, 2 * waitMs)) {
+      let because: string;
       try {
         const replica = await open();
         if (said !== undefined) log.info(`the ledger can be used, after ${secondsSince(clock.monotonic() - beganMs)}`);
@@ -77,9 +78,11 @@ async function whenUsable(
         const { message, code, remedy } = error;
         if (message !== said) log.error(`${message} Waiting for it.`, { code, remedy });
         said = message;
+        because = code;
       }
+      server?.waitFor(because);
       if (server === undefined && !signal.aborted) {
-        server = await startWaitingServer(settings.server);
+        server = await startWaitingServer(settings.server, because);
         log.info(`${server.url}/readyz answers 503 until then`);
       }
       await pause(clock, waitMs * (0.75 + random.next() / 2), signal);
