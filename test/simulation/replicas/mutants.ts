@@ -29,7 +29,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: '  for (const found of intents) {',
     replace: '  for (const found of intents.filter(({ epoch }) => epoch === world.ledger.epoch)) {',
     rightly: ['I-SOLO', 'I-SETTLE', 'I-ONCE', 'L-CONV', 'BUG'],
-    seed: 29,
+    seed: 47,
   },
   {
     name: 'a takeover fills the allowance again',
@@ -37,17 +37,8 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'const { changed, removed } = this.#stored;',
     replace: 'const { changed, removed } = this.#saved;',
     rightly: ['I-PERMIT'],
-    seed: 46,
+    seed: 78,
     script: REMOVALS,
-  },
-  {
-    name: 'an approval that is being stored stays after the pass that uses its plan',
-    file: 'controller/daemon-policy.ts',
-    find: 'await record.turns.run(record.id, async () => {\n      if (record.kept.approved?.digest === this.#digest) record.kept',
-    replace:
-      'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
-    rightly: ['I-PERMIT'],
-    seed: 1486,
   },
   {
     name: 'a notification is trusted to arrive',
@@ -89,6 +80,15 @@ export const replicaMutants: readonly DriverMutant[] = [
     rightly: ['I-PERMIT'],
     seed: 45,
     script: REMOVALS,
+  },
+  {
+    name: 'an approval that is being stored stays after the pass that uses its plan',
+    file: 'controller/daemon-policy.ts',
+    find: 'await record.turns.run(record.id, async () => {\n      if (record.kept.approved?.digest === this.#digest) record.kept',
+    replace:
+      'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
+    rightly: ['I-PERMIT'],
+    seed: 1486,
   },
 ];
 
