@@ -6,7 +6,7 @@ import { sourceUnit } from './replicas/leadership.ts';
 /** Interval at which this process shows that it runs. */
 export const STEP_MS = 10_000;
 /**
- * A process that has not run for longer stood still: somebody stopped it, or suspended its machine. Work delays a step by seconds. A
+ * A process that has not run for longer stood still: a signal stopped it, or its machine was suspended. Work delays a step by seconds. A
  * shorter standstill delays the knowledge of a commit no more than the interval at which the source is read.
  */
 export const STANDSTILL_MS = 60_000;

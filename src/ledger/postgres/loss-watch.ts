@@ -6,9 +6,9 @@ import type { LeaseTable, PostgresTables } from './tables.ts';
 /** A lease as a process has read it. */
 export type ReadLease = Pick<LeaseTable, 'scope' | 'holder' | 'epoch' | 'serial'>;
 
-/** What a database had at one moment. */
+/** The state of a database at one moment. */
 export interface Known {
-  /** Of the last transaction. */
+  /** The serial of the last transaction. */
   readonly serial: number;
   readonly leases: readonly ReadLease[];
 }
@@ -19,7 +19,7 @@ export interface Known {
  * show a loss to the others. The lease of each unit does: its epoch and serial only rise, also in a takeover, a copy and a restore, and
  * no row is ever removed.
  *
- * What no process that lives on had read is lost without a trace, such as the last records before the server died. So is what a process
+ * Records that no surviving process had read are lost without a trace, such as the last ones before the server died. So are those that a process
  * that knew less has overwritten, by a takeover of the same unit and new records, before this one reads again.
  */
 export class LossWatch {
@@ -101,7 +101,7 @@ export class LossWatch {
 function isAsNew(lease: ReadLease | undefined, than: ReadLease | undefined): boolean {
   if (than === undefined) return true;
   if (lease === undefined || lease.epoch < than.epoch || lease.serial < than.serial) return false;
-  // Each takeover has an epoch of its own. What ends a lease, as a restore does, leaves no holder.
+  // Each takeover has an epoch of its own. A restore and a rival, which end leases, leave no holder.
   return lease.epoch > than.epoch || lease.holder === than.holder || lease.holder === '' || than.holder === '';
 }
 

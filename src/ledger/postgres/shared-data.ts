@@ -194,7 +194,7 @@ function replicaOf({ facts, started_ms: startedMs, draining, ago_ms: agoMs, ...r
 
 /**
  * Reads facts by the serial that a trigger gives them. The serial is locked until its transaction is visible, so one statement sees
- * all facts up to the serial that it reads. The leases come with them, so that whoever knows a serial knows whose record it is.
+ * all facts up to the serial that it reads. The leases come with them, so that a process that knows a serial knows its writer, too.
  */
 export async function changedFacts(
   data: SharedData,
