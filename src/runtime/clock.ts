@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { platform, uptime } from 'node:os';
 import type { EpochMs, MonotonicMs } from '../model/time.ts';
 
@@ -110,23 +110,39 @@ function systemUptime(): Omit<BootTime, 'boot'> {
 }
 
 /**
- * Returns the id that Linux gives to each start of the machine; other systems have none. Where the uptime is not that of the machine, it
- * is an id of this process, because the times of two containers begin at different moments.
+ * Returns the id that Linux gives to each start of the machine; other systems have none. In a container whose times begin at another
+ * moment, that moment is part of it, so that all processes of the container have one id, and those of another container have another one.
  */
 function readBootId(): string {
+  let boot: string;
   try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    return isUptimeOfMachine() ? boot : readFileSync('/proc/sys/kernel/random/uuid', 'utf8').trim();
+    boot = readProc('sys/kernel/random/boot_id');
   } catch {
     return '';
   }
+  try {
+    return [boot, ...offsetOfNamespace(), ...startOfContainer()].join('-');
+  } catch {
+    return readProc('sys/kernel/random/uuid');
+  }
 }
 
-/** Name of the time namespace that Linux starts with. Older versions have no other one. */
-const FIRST_TIME_NAMESPACE = 'time:[4026531834]';
+/** Returns by how much the uptime of a time namespace differs from that of the machine. */
+function offsetOfNamespace(): readonly string[] {
+  if (!existsSync('/proc/self/timens_offsets')) return [];
+  const [, seconds = '', nanoseconds = ''] =
+    /^boottime\s+(-?\d+)\s+(\d+)$/m.exec(readProc('self/timens_offsets')) ?? [];
+  return seconds === '0' && nanoseconds === '0' ? [] : [`${seconds}.${nanoseconds}`];
+}
 
-/** In a container, the uptime may be that of its time namespace, or a file that another filesystem (lxcfs) lays over that of the machine. */
-function isUptimeOfMachine(): boolean {
-  if (statSync('/proc/uptime').dev !== statSync('/proc/self/stat').dev) return false;
-  return !existsSync('/proc/self/ns/time') || readlinkSync('/proc/self/ns/time') === FIRST_TIME_NAMESPACE;
+/** Returns when the first process of a container started, if another filesystem (lxcfs) counts its uptime from then. */
+function startOfContainer(): readonly string[] {
+  if (statSync('/proc/uptime').dev === statSync('/proc/self/stat').dev) return [];
+  // The name of the program, in parentheses, may contain spaces.
+  const [, start = ''] = /\) (?:\S+ ){19}(\d+) /.exec(readProc('1/stat')) ?? [];
+  return [start];
+}
+
+function readProc(path: string): string {
+  return readFileSync(`/proc/${path}`, 'utf8').trim();
 }
