@@ -7,7 +7,8 @@ import type { Lead, SharedLedger } from '../../src/ledger/shared.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { standbyOf } from './failover.ts';
-import { codeOf, intent, object, real, record, snapshot, stillClock, transaction } from './fixtures.ts';
+import { codeOf, real, record, snapshot, stillClock, transaction } from './fixtures.ts';
+import { scopeOf, step } from './shared-steps.ts';
 
 /** Leases of platforms: each platform has at most one leader, and its successor is never mistaken for it. */
 
@@ -24,20 +25,6 @@ async function lead(ledger: SharedLedger, platform: string): Promise<Lead & { re
 
 async function expire(schema: string, platform: string): Promise<void> {
   await querySharedServer(`UPDATE ${schema}.lease SET expires_ms = 1 WHERE scope = 'platform:${platform}'`);
-}
-
-const scopeOf = (platform: string): string => `${platform}/team-a/region-1/42`;
-
-function step(platform: string, epoch: number, n: number) {
-  const scope = scopeOf(platform);
-  return transaction(
-    [
-      { op: 'put-object', object: object({ scope, naturalKey: `${n}` }) },
-      { op: 'open-intent', intent: intent({ id: `${platform}-${n}`, uid: `${platform}-${n}`, scope, epoch }) },
-      record(`step ${n}`),
-    ],
-    scope,
-  );
 }
 
 test('two processes write the records of their platforms at once, and both see everything', async () => {
