@@ -235,7 +235,6 @@ export function isLedgerLost({ code }: Pick<PortolanError, 'code'>): boolean {
   return code === 'ledger/fenced' || code === 'ledger/replaced';
 }
 
-/** The target of a copy has a ledger already. */
 /** Controllers of two sources would leave each other's applications alone, see `areRivals`. */
 export function otherSource({ replica, source }: Pick<LeaseHolder, 'replica' | 'source'>): PortolanError {
   return new PortolanError({
@@ -247,6 +246,7 @@ export function otherSource({ replica, source }: Pick<LeaseHolder, 'replica' | '
   });
 }
 
+/** The target of a copy has a ledger already. */
 export function notEmpty(location: string, what: string): PortolanError {
   return invalidInput(
     'ledger/not-empty',

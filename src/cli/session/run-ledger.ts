@@ -56,7 +56,8 @@ const LONGEST_MS = 10_000;
 
 /**
  * Waits for a database that is not there yet, or until no controller of another source has the ledger. A process that ended instead
- * would be started again with pauses that grow to minutes, and a database and its controllers are often started together. An error that only a person can correct ends the process at once.
+ * would be started again with pauses that grow to minutes, and a database and its controllers are often started together. An error that
+ * only a person can correct ends the process at once.
  */
 async function whenUsable(
   open: () => Promise<Replica>,

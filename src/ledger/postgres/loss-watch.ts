@@ -19,8 +19,8 @@ export interface Known {
  * show a loss to the others. The lease of each unit does: its epoch and serial only rise, also in a takeover, a copy and a restore, and
  * no row is ever removed.
  *
- * Records that no surviving process had read are lost without a trace, such as the last ones before the server died. So are those that a process
- * that knew less has overwritten, by a takeover of the same unit and new records, before this one reads again.
+ * Records that no surviving process had read are lost without a trace, such as the last ones before the server died. So are those that
+ * a process that knew less has overwritten, by a takeover of the same unit and new records, before this one reads again.
  */
 export class LossWatch {
   readonly #parts: LossParts;

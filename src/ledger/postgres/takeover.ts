@@ -84,8 +84,9 @@ export async function takeOver({
 }
 
 /**
- * Ends the leases that a lease excludes: of the whole ledger, or of units, and those of controllers of another source. One that has expired stays valid until then. It is decided by one reading of the clock under the
- * locks of their rows: a lease that expired between two readings would be neither a rival nor ended.
+ * Ends the leases that a lease excludes: of the whole ledger, or of units, and those of controllers of another source. One that has
+ * expired stays valid until then. It is decided by one reading of the clock under the locks of their rows: a lease that expired between
+ * two readings would be neither a rival nor ended.
  * @throws NotExpired if a process has one of them.
  */
 async function endRivals(
@@ -99,9 +100,7 @@ async function endRivals(
     .where((row) =>
       row.or([
         row('scope', scope === WHOLE_LEDGER ? '<>' : '=', WHOLE_LEDGER),
-        source === undefined
-          ? sql<boolean>`false`
-          : sql<boolean>`split_part(holder, ' ', 3) not in ('', ${wordOf(source)})`,
+        ...(source === undefined ? [] : [sql<boolean>`split_part(holder, ' ', 3) not in ('', ${wordOf(source)})`]),
       ]),
     )
     .where('scope', '<>', scope)
