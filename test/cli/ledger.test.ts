@@ -4,6 +4,7 @@ import type { LedgerOperation } from '../../src/ledger/ledger.ts';
 import { openSqliteLedger } from '../../src/ledger/sqlite.ts';
 import { awaitsConfirmation } from '../../src/ledger/confirmation.ts';
 import type { OwnedObject } from '../../src/model/owned.ts';
+import { systemClock } from '../../src/runtime/clock.ts';
 import { blog, intent, object, real, record, shop, snapshot } from '../ledger/fixtures.ts';
 import { temporaryFolder } from './platform.ts';
 import { runHere, runProcess } from './running.ts';
@@ -51,12 +52,21 @@ async function inLedger<Result>(
   }
 }
 
+/** The window of a request is over by the time since this machine started, as production records it. */
+const { boot } = systemClock.sinceBoot();
 const unknownRule: readonly LedgerOperation[] = [
   {
     op: 'open-intent',
     intent: intent({ id: 'abc123', action: { summary: 'create rule www', step: { type: 'create' } } }),
   },
-  { op: 'move-intent', id: 'abc123', state: 'unknown', settleMs: 5_000, outcome: { message: 'connection lost' } },
+  {
+    op: 'move-intent',
+    id: 'abc123',
+    state: 'unknown',
+    settleMs: 5_000,
+    settleMark: boot === '' ? '' : `${boot} 0`,
+    outcome: { message: 'connection lost' },
+  },
 ];
 
 test('list shows objects, and for each request without an outcome how long to wait and how to settle it', async () => {
