@@ -88,7 +88,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     replace:
       'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
     rightly: ['I-PERMIT'],
-    seed: 1486,
+    seed: 1126,
   },
 ];
 
