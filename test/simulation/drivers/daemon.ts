@@ -8,6 +8,7 @@ import { silentObserver } from '../../support/silent-observer.ts';
 import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { ResourceId } from '../../../src/model/ids.ts';
+import type { Intent } from '../../../src/model/owned.ts';
 import type { PlatformClient } from '../../../src/platform/client.ts';
 import type { PlatformRequest } from '../../../src/platform/transport.ts';
 import type { Log } from '../../../src/runtime/log.ts';
@@ -25,6 +26,8 @@ interface Term {
   /** When no pass uses it any more. */
   endMs: number;
 }
+
+export type Belief = Pick<Authority, 'commit' | 'unreadableSinceMs' | 'isBehindMove'>;
 
 /** How the facts begin in which the controller keeps what it knows of an application. */
 const STATUS = 'status default ';
@@ -152,7 +155,7 @@ export class Daemon extends DriverProcess {
       number: this.number,
       pass,
       settings: this.#terms.filter(({ endMs }) => endMs >= pass.beganMs).map(({ settings }) => settings),
-      ...this.believes(),
+      ...this.believes(intent),
       approved: world.approved.get(pass.application),
     };
     return world.permissions.sends(write, authority, atMs, this.seenWallMs());
@@ -163,7 +166,7 @@ export class Daemon extends DriverProcess {
   }
 
   /** What it takes the source to say. */
-  protected believes(): Pick<Authority, 'commit' | 'unreadableSinceMs'> {
+  protected believes(_intent: Intent): Belief {
     return { unreadableSinceMs: this.#unreadableSinceMs, commit: this.#commit };
   }
 

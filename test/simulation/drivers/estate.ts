@@ -1,60 +1,90 @@
-import type { Seed } from '../../../src/sandbox/seed.ts';
+import type { Seed, SeedApplication } from '../../../src/sandbox/seed.ts';
 import type { Chance } from '../chance.ts';
 import { placeOf } from '../places.ts';
 import { MODELS, storeSeed } from '../shop.ts';
 
+/** What an application is on a platform. */
+interface Site {
+  readonly appId: number;
+  readonly serviceId: string;
+  readonly domain: string;
+}
+
 /** Applications of one team: several, so that listings that answer for all of them are worth their while. */
 const APPLICATIONS = [
-  { name: 'one', appId: 51, serviceId: '1'.repeat(32) },
-  { name: 'two', appId: 52, serviceId: '2'.repeat(32) },
-  { name: 'three', appId: 53, serviceId: '3'.repeat(32) },
+  { name: 'one', home: siteAt(51, '1', 'one.example.com'), away: siteAt(61, '4', 'one.example.org') },
+  { name: 'two', home: siteAt(52, '2', 'two.example.com'), away: siteAt(62, '5', 'two.example.org') },
+  { name: 'three', home: siteAt(53, '3', 'three.example.com'), away: siteAt(63, '6', 'three.example.org') },
 ] as const;
 export type AppName = (typeof APPLICATIONS)[number]['name'];
 export const appNames = APPLICATIONS.map(({ name }) => name);
+/** Where an application comes that moves away from the default platform. */
+export const OTHER_PLATFORM = 'west';
 export const TEAM = 'team-a';
 export const REGION = 'region-1';
 const PORTS = [8080, 8081] as const;
 const RULES_MAX = 5;
 
-export function applicationOf(name: AppName): (typeof APPLICATIONS)[number] {
+function siteAt(appId: number, digit: string, domain: string): Site {
+  return { appId, serviceId: digit.repeat(32), domain };
+}
+
+/** Where git says that an application is. */
+export function siteOf({ moved }: Content, name: AppName): Site {
   const found = APPLICATIONS.find((one) => one.name === name);
   if (found === undefined) throw new Error(`there is no application ${name}`);
-  return found;
+  return moved?.has(name) === true ? found.away : found.home;
 }
 
-/** The application that a scope of the ledger means. */
+/** The application that a scope of the ledger means, wherever it is. */
 export function nameOfScope(scope: string): AppName | undefined {
-  return APPLICATIONS.find(({ appId }) => scope.endsWith(`/${appId}`))?.name;
+  return nameOfAppId(scope.slice(scope.lastIndexOf('/') + 1));
 }
 
-/** The application that a path of the API is about. */
+/** The application that a path of the API is about, wherever it is. */
 export function nameOfPath(path: string): AppName | undefined {
   const [, appId] = /\/apps\/([0-9]+)/.exec(path) ?? [];
-  return APPLICATIONS.find((one) => String(one.appId) === appId)?.name;
+  return nameOfAppId(appId);
 }
 
-/** The platform before Portolan came. */
-export function anyEstate(chance: Chance): Seed {
+function nameOfAppId(appId: string | undefined): AppName | undefined {
+  return APPLICATIONS.find(({ home, away }) => String(home.appId) === appId || String(away.appId) === appId)?.name;
+}
+
+/** Which application git has in a scope of the ledger; undefined: none, as where one was until it was moved. */
+export function namedIn(content: Content, scope: string): AppName | undefined {
+  const name = nameOfScope(scope);
+  return name !== undefined && content.apps.has(name) && scope.endsWith(`/${siteOf(content, name).appId}`)
+    ? name
+    : undefined;
+}
+
+/** The platform before Portolan came. @param away draws the ports of where applications may be moved to; undefined: nowhere. */
+export function anyEstate(chance: Chance, away?: Chance): Seed {
+  const application = ({ appId, serviceId }: Site, name: string, draw: Chance): SeedApplication => ({
+    id: appId,
+    team: TEAM,
+    region: REGION,
+    name,
+    components: [
+      {
+        id: serviceId,
+        name: `${name}-web`,
+        ports: PORTS.map((port) => {
+          const outer = draw.happens(0.4);
+          return { port, protocol: 'http', alias: `P${port}`, inner: outer || draw.happens(0.5), outer };
+        }),
+      },
+    ],
+  });
+  const atHome = APPLICATIONS.map(({ name, home }) => application(home, name, chance));
+  const elsewhere =
+    away === undefined ? [] : APPLICATIONS.map((one) => application(one.away, `${one.name}-away`, away));
   return {
     enterprise: { id: 'e'.repeat(32) },
     regions: [{ id: '9'.repeat(32), name: REGION }],
     teams: [{ id: 'd'.repeat(32), name: TEAM }],
-    applications: APPLICATIONS.map(({ name, appId, serviceId }) => ({
-      id: appId,
-      team: TEAM,
-      region: REGION,
-      name,
-      components: [
-        {
-          id: serviceId,
-          name: `${name}-web`,
-          ports: PORTS.map((port) => {
-            const outer = chance.happens(0.4);
-            return { port, protocol: 'http', alias: `P${port}`, inner: outer || chance.happens(0.5), outer };
-          }),
-        },
-      ],
-    })),
+    applications: [...atHome, ...elsewhere],
     stores: [storeSeed],
   };
 }
@@ -83,6 +113,8 @@ export interface Content {
   readonly isFaulty: boolean;
   /** The platform of each application, where there are several. */
   readonly platforms?: ReadonlyMap<AppName, string> | undefined;
+  /** Applications that are on the other one of two platforms. */
+  readonly moved?: ReadonlySet<AppName>;
 }
 
 export function anyContent(chance: Chance): Content {
@@ -150,7 +182,8 @@ function withoutRules(app: AppWish, isGone: (name: string) => boolean): AppWish 
   return { ...app, rules: new Map([...app.rules].filter(([name]) => !isGone(name))) };
 }
 
-export type EditName = keyof typeof edits | 'shrink' | 'empty' | 'break' | 'repair' | 'dropApplication';
+export type EditName = keyof typeof edits | 'shrink' | 'empty' | 'break' | 'repair' | 'dropApplication' | 'move';
+/** Those that any branch may have. */
 export const editNames: readonly EditName[] = [
   ...(Object.keys(edits) as (keyof typeof edits)[]),
   'shrink',
@@ -178,6 +211,12 @@ export function edited(content: Content, edit: EditName, chance: Chance): Conten
       apps.delete(chance.pick(appNames));
       return { ...content, apps };
     }
+    case 'move': {
+      const moved = new Set(content.moved);
+      const name = chance.pick(appNames);
+      if (!moved.delete(name)) moved.add(name);
+      return { ...content, moved };
+    }
     default: {
       const name = chance.pick(appNames);
       const app = content.apps.get(name);
@@ -190,24 +229,26 @@ export function edited(content: Content, edit: EditName, chance: Chance): Conten
 }
 
 /** One file for each application, each document on a line of JSON, which is YAML. */
-export function filesOf({
-  apps,
-  isFaulty,
-  platforms,
-}: Content): readonly { readonly path: string; readonly text: string }[] {
-  const files = [...apps].map(([name, app]) => ({
+export function filesOf(content: Content): readonly { readonly path: string; readonly text: string }[] {
+  const files = [...content.apps].map(([name, app]) => ({
     path: `${name}.yaml`,
-    text: documentsOf(name, app, platforms?.get(name)),
+    text: documentsOf(name, app, siteOf(content, name), platformOf(content, name)),
   }));
-  return isFaulty ? [...files, { path: 'broken.yaml', text: 'kind: [' }] : files;
+  return content.isFaulty ? [...files, { path: 'broken.yaml', text: 'kind: [' }] : files;
+}
+
+function platformOf({ platforms, moved }: Content, name: AppName): string | undefined {
+  const home = platforms?.get(name);
+  if (moved?.has(name) !== true) return home;
+  return home === undefined ? OTHER_PLATFORM : undefined;
 }
 
 function documentsOf(
   name: AppName,
   { ports, unlisted, rules, isLabelled, installs = [] }: AppWish,
+  { appId, serviceId, domain }: Site,
   platform: string | undefined,
 ): string {
-  const { appId, serviceId } = applicationOf(name);
   const document = (kind: string, metadata: object, spec: object): string =>
     JSON.stringify({ apiVersion: 'portolan/v1', kind, metadata, spec });
   const labels = { labels: { tier: isLabelled ? 'gold' : 'plain' } };
@@ -234,7 +275,7 @@ function documentsOf(
       document(
         'HttpGatewayRule',
         { name: `${name}-${rule}` },
-        { application: name, component: `${name}-web`, port, domain: domainOf(name), path, weight },
+        { application: name, component: `${name}-web`, port, domain, path, weight },
       ),
     ),
   ].join('\n---\n');
@@ -242,10 +283,6 @@ function documentsOf(
 
 function modelOf(id: string): object {
   return { id, version: MODELS.find((model) => model.id === id)?.versions[0] };
-}
-
-export function domainOf(name: AppName): string {
-  return `${name}.example.com`;
 }
 
 /** How many documents it has. */
@@ -256,23 +293,32 @@ export function sizeOf({ apps }: Content): number {
 }
 
 /** Natural keys that it names, so that nobody may remove or close what they stand for. */
-export function namedBy({ apps }: Content, name: AppName): ReadonlySet<string> {
-  const app = apps.get(name);
+export function namedBy(content: Content, name: AppName): ReadonlySet<string> {
+  const app = content.apps.get(name);
   if (app === undefined) return new Set();
-  const { serviceId } = applicationOf(name);
+  const site = siteOf(content, name);
   return new Set([
-    ...[...app.rules.values()].map((rule) => ruleKey(name, rule)),
-    ...app.ports.map((port) => `port/${serviceId}/${port}`),
-    ...(app.unlisted === 'keep' ? PORTS.map((port) => `port/${serviceId}/${port}`) : []),
+    ...[...app.rules.values()].map((rule) => ruleKey(site, rule)),
+    ...app.ports.map((port) => `port/${site.serviceId}/${port}`),
+    ...(app.unlisted === 'keep' ? PORTS.map((port) => `port/${site.serviceId}/${port}`) : []),
   ]);
 }
 
-function ruleKey(name: AppName, { port, path }: RuleWish): string {
-  return `rule/${placeOf({ serviceId: applicationOf(name).serviceId, port, domain: domainOf(name), path })}`;
+/** Natural keys of ports that it closes without ever having named them, perhaps. */
+export function closedBy(content: Content, name: AppName): readonly string[] {
+  const app = content.apps.get(name);
+  if (app?.unlisted !== 'close') return [];
+  const { serviceId } = siteOf(content, name);
+  return PORTS.filter((port) => !app.ports.includes(port)).map((port) => `port/${serviceId}/${port}`);
+}
+
+function ruleKey({ serviceId, domain }: Site, { port, path }: RuleWish): string {
+  return `rule/${placeOf({ serviceId, port, domain, path })}`;
 }
 
 /** Rules that it wants, by natural key, each with its weight. */
-export function rulesOf({ apps }: Content, name: AppName): ReadonlyMap<string, number> {
-  const rules = apps.get(name)?.rules ?? new Map<string, RuleWish>();
-  return new Map([...rules.values()].map((rule) => [ruleKey(name, rule), rule.weight]));
+export function rulesOf(content: Content, name: AppName): ReadonlyMap<string, number> {
+  const rules = content.apps.get(name)?.rules ?? new Map<string, RuleWish>();
+  const site = siteOf(content, name);
+  return new Map([...rules.values()].map((rule) => [ruleKey(site, rule), rule.weight]));
 }

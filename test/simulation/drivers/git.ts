@@ -4,7 +4,7 @@ import type { SourceReading } from '../../../src/source/feed.ts';
 import type { Descent } from '../../../src/source/revision.ts';
 import { Chance } from '../chance.ts';
 import { contentsOf } from './workbench.ts';
-import { type Content, edited, type EditName, filesOf, sizeOf } from './estate.ts';
+import { type AppName, type Content, edited, type EditName, filesOf, sizeOf } from './estate.ts';
 
 export interface Commit {
   readonly id: string;
@@ -51,6 +51,10 @@ export class Git {
 
   commitOf(id: string): Commit | undefined {
     return this.#commits.get(id);
+  }
+
+  hasAlwaysNamed(name: AppName): boolean {
+    return [...this.#commits.values()].every(({ content }) => content.apps.has(name));
   }
 
   firstShown(id: string): number {

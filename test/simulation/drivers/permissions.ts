@@ -3,7 +3,7 @@ import type { Action } from '../../../src/model/plan.ts';
 import type { LedgerOperation } from '../../../src/ledger/ledger.ts';
 import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
 import type { Violate } from '../books.ts';
-import { type AppName, appNames, namedBy, nameOfScope, sizeOf } from './estate.ts';
+import { type AppName, appNames, closedBy, namedBy, namedIn, sizeOf } from './estate.ts';
 import { type Commit, descendsFrom } from './git.ts';
 import { type DriverSettings, isClosedAt } from './settings.ts';
 import { Suspensions } from './suspensions.ts';
@@ -42,6 +42,8 @@ export interface Authority {
   readonly unreadableSinceMs: number | undefined;
   /** What it takes the source to say. */
   readonly commit: Commit | undefined;
+  /** A revision moved the application a moment ago: it may not know what was decided where the application is now. */
+  readonly isBehindMove?: boolean;
   /** The digest of the plan that the ledger holds as approved. */
   readonly approved?: string | undefined;
 }
@@ -106,7 +108,8 @@ export class Permissions {
       for (const key of named) {
         if (gone.delete(key) || !again.has(key)) again.set(key, nowMs);
       }
-      for (const key of again.keys()) if (!named.has(key) && !gone.has(key)) gone.set(key, nowMs);
+      for (const key of [...again.keys(), ...closedBy(commit.content, name)])
+        if (!named.has(key) && !gone.has(key)) gone.set(key, nowMs);
     }
   }
 
@@ -145,7 +148,7 @@ export class Permissions {
     const content = this.#accepted?.commit.content;
     if (content === undefined) return;
     const isWaiting = ({ scope, kind, resource, state }: OwnedObject): boolean => {
-      const name = nameOfScope(scope);
+      const name = namedIn(content, scope);
       const app = name && content.apps.get(name);
       if (app === undefined || kind !== 'HttpGatewayRule' || state === 'gone') return false;
       const isApproved = this.#approvals.some(
@@ -250,17 +253,17 @@ export class Permissions {
    * @returns whether it is done in the name of a person, and so counts for nothing.
    */
   sends({ action, intent }: Write, authority: Authority, atMs: number, wallMs: number): boolean {
-    const { pass, settings } = authority;
+    const { pass, settings, isBehindMove = false } = authority;
     const name = pass.application;
     const suspendedMs = this.suspensions.since(name);
-    if (suspendedMs !== undefined && suspendedMs < atMs)
+    if (suspendedMs !== undefined && suspendedMs < atMs && !isBehindMove)
       this.#violate('I-SUSPENDED', `${action.summary} for ${name}, suspended ${atMs - suspendedMs} ms before`);
     if (settings.every((one) => isClosedAt(one, wallMs)))
       this.#violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
     const waiting = this.#approvals.find(
       (one) => one.application === name && one.digest === authority.approved && one.usedBy === undefined,
     );
-    if ((waiting?.confirmedMs ?? Number.POSITIVE_INFINITY) < pass.beganMs)
+    if ((waiting?.confirmedMs ?? Number.POSITIVE_INFINITY) < pass.beganMs && !isBehindMove)
       this.#violate('I-APPROVAL', `${action.summary} for ${name}, whose approval of another plan waits for its return`);
     const approval = this.#approvals.find(({ usedBy }) => usedBy === userOf(authority));
     if (approval !== undefined) {

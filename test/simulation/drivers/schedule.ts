@@ -4,7 +4,7 @@ import { type LedgerHost, memoryHost } from '../ledgers.ts';
 import type { Violation } from '../books.ts';
 import { isPending } from '../books.ts';
 import { Daemon, idOf } from './daemon.ts';
-import { type AppName, applicationOf, appNames, installsOf, nameOfScope, rulesOf } from './estate.ts';
+import { type AppName, appNames, installsOf, namedIn, rulesOf, siteOf } from './estate.ts';
 import { placeOf } from '../places.ts';
 import { failed, undecidable } from './person.ts';
 import { anyDriverSwarm, type DriverScript, RandomDriverPlan, scriptedDrivers } from './perturbations.ts';
@@ -204,8 +204,7 @@ export function differences(world: DriversWorld, daemon: Pick<Daemon, 'api'> | u
     world.server.dialect === 'documented' && world.byHand.rules.has(key.slice('rule/'.length));
   for (const intent of world.books.intents.values()) {
     // What git names no more is not looked after.
-    const name = nameOfScope(intent.scope);
-    const isWanted = name !== undefined && world.git.head.content.apps.has(name);
+    const isWanted = namedIn(world.git.head.content, intent.scope) !== undefined;
     if (isPending(intent) && isWanted) faults.push(`${intent.id} is still in doubt`);
   }
   for (const name of appNames) {
@@ -214,7 +213,9 @@ export function differences(world: DriversWorld, daemon: Pick<Daemon, 'api'> | u
     // What git names no more has no resource of its own to be held.
     if (status?.conditions.some(({ reason }) => reason === 'Held') === true) held.add(name);
     if (held.has(name)) continue;
-    const installs = [...world.server.state.installs.in('application', String(applicationOf(name).appId))];
+    const installs = [
+      ...world.server.state.installs.in('application', String(siteOf(world.git.head.content, name).appId)),
+    ];
     for (const model of installsOf(world.git.head.content, name))
       if (!installs.some(({ modelId }) => modelId === model)) faults.push(`${model} is not installed into ${name}`);
     const wanted = rulesOf(world.git.head.content, name);
@@ -229,9 +230,8 @@ export function differences(world: DriversWorld, daemon: Pick<Daemon, 'api'> | u
     }
   }
   for (const { kind, naturalKey, scope } of world.books.objects.values()) {
-    const name = nameOfScope(scope);
-    if (kind !== 'HttpGatewayRule' || name === undefined || held.has(name) || !world.git.head.content.apps.has(name))
-      continue;
+    const name = namedIn(world.git.head.content, scope);
+    if (kind !== 'HttpGatewayRule' || name === undefined || held.has(name)) continue;
     // The documented API has no way to remove a rule.
     const isRemovable = world.server.dialect === 'extended';
     if (isRemovable && !rulesOf(world.git.head.content, name).has(naturalKey))

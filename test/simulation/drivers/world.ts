@@ -104,7 +104,8 @@ export class DriversWorld implements Surroundings {
     this.timeline = new Timeline(() => ties.next());
     this.trace = new Trace(this.timeline, tracing);
     const dialect = chance.happens(0.75) ? 'extended' : 'documented';
-    this.server = new Server(anyEstate(chance), dialect, this.timeline, () => ids.hex(16));
+    const estate = anyEstate(chance, platforms && new Chance(seed, 18));
+    this.server = new Server(estate, dialect, this.timeline, () => ids.hex(16));
     const violate = (invariant: string, message: string): void => this.violate(invariant, message);
     this.books = new Books(
       violate,

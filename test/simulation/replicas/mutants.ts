@@ -1,4 +1,11 @@
 import type { DriverMutant } from '../drivers/mutants.ts';
+import type { DriverScript } from '../drivers/perturbations.ts';
+
+/** A process loses its platforms while it hangs, and something is suspended elsewhere before it notices. */
+const HANGS: DriverScript = Array.from({ length: 16 }, (_, at) => [
+  20 + 8 * at,
+  at % 2 === 0 ? { type: 'freeze', ms: 8_000 } : { type: 'human', act: 'suspend', a: at },
+]);
 
 /** One commit removes rules of several applications, so that the removals of both platforms become due at the same time. */
 const REMOVALS = [3, 4, 5, 6, 7, 8].map(
@@ -46,7 +53,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'const READ_EVERY_MS = 3_000;',
     replace: 'const READ_EVERY_MS = 3_000_000_000;',
     rightly: ['L-CONV', 'I-AHEAD', 'I-PERMIT'],
-    seed: 4,
+    seed: 15,
   },
   {
     name: 'the time of a suspended machine is not counted',
@@ -70,7 +77,8 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: "    if (type === 'ended') this.#readAgain(unit);\n",
     replace: '',
     rightly: ['I-APPROVAL', 'I-SUSPENDED', 'L-CONV', 'L-QUIET', 'I-PERMIT', 'I-AHEAD'],
-    seed: 476,
+    seed: 3,
+    script: HANGS,
   },
   {
     name: 'what others have spent is not compared again',
@@ -78,7 +86,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'if (late.length > 0) return late;',
     replace: '',
     rightly: ['I-PERMIT'],
-    seed: 45,
+    seed: 78,
     script: REMOVALS,
   },
   {
@@ -88,7 +96,15 @@ export const replicaMutants: readonly DriverMutant[] = [
     replace:
       'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
     rightly: ['I-PERMIT'],
-    seed: 1126,
+    seed: 10_234,
+  },
+  {
+    name: 'an application that comes from another platform keeps what this process knew',
+    file: 'controller/replicas/moved-record.ts',
+    find: '    if (text !== undefined) takeText(core, record, text);\n',
+    replace: '',
+    rightly: ['I-SUSPENDED', 'I-APPROVAL', 'I-PERMIT'],
+    seed: 92,
   },
 ];
 

@@ -11,9 +11,9 @@ import { type Transport, TransportError } from '../../../src/platform/transport.
 import type { Clock } from '../../../src/runtime/clock.ts';
 import { openMemoryShared } from '../../support/memory-shared.ts';
 import { Chance } from '../chance.ts';
-import { Daemon } from '../drivers/daemon.ts';
+import { type Belief, Daemon } from '../drivers/daemon.ts';
 import { nameOfScope } from '../drivers/estate.ts';
-import type { Commit, Git } from '../drivers/git.ts';
+import type { Git } from '../drivers/git.ts';
 import type { DriverSettings } from '../drivers/settings.ts';
 import { EPOCH_MS } from '../server.ts';
 import { SimulatedLink } from './database-link.ts';
@@ -247,8 +247,12 @@ export class Replica extends Daemon implements Peer {
   }
 
   /** Another process may have accepted what it works towards; see `settledCommit`. */
-  protected override believes(): { readonly commit: Commit | undefined; readonly unreadableSinceMs: undefined } {
-    return { commit: this.#world.settledCommit(), unreadableSinceMs: undefined };
+  protected override believes({ scope }: Intent): Belief {
+    return {
+      commit: this.#world.settledCommit(),
+      unreadableSinceMs: undefined,
+      isBehindMove: this.#world.hasMovedAway(scope),
+    };
   }
 
   protected override heard(): void {}
@@ -261,6 +265,8 @@ export class Replica extends Daemon implements Peer {
     const isNew = verb === 'create' && object.startsWith('rule/');
     if (isNew && name !== undefined && !this.#world.isNamed(name, object))
       this.#world.violate('I-AHEAD', `${this.name} sends ${summary}, which no accepted revision names`);
+    if (!this.#world.isPlaced(scope))
+      this.#world.violate('I-MOVED', `${this.name} sends ${summary} into ${scope}, where no revision has ${name} now`);
     return super.check(write, atMs);
   }
 }

@@ -1,9 +1,17 @@
 import { defaultSettings } from '../../../src/configuration/configuration.ts';
+import { keptOf } from '../../../src/controller/commit-marks.ts';
+import { parseStored, statusFact } from '../../../src/controller/ledger-records.ts';
 import { sourceUnit, platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { Chance } from '../chance.ts';
 import { idOf } from '../drivers/daemon.ts';
-import { type AppName, appNames } from '../drivers/estate.ts';
-import { anyDriverSwarm, RandomDriverPlan, type ReplicaRates, scriptedDrivers } from '../drivers/perturbations.ts';
+import { type AppName, appNames, type EditName } from '../drivers/estate.ts';
+import {
+  anyDriverSwarm,
+  type DriverSwarm,
+  RandomDriverPlan,
+  type ReplicaRates,
+  scriptedDrivers,
+} from '../drivers/perturbations.ts';
 import { differences, type DriversOptions, type DriversResult, resultOf } from '../drivers/schedule.ts';
 import { undecidable } from '../drivers/person.ts';
 import { permissive } from '../drivers/settings.ts';
@@ -15,6 +23,8 @@ const PEACE_MS = 20_000;
 /** Fewer than a single controller takes, and more befalls each of them. */
 const STEPS = [40, 80, 160];
 const CHAOS_MS_MAX = 6 * 60_000;
+/** Applications move to another platform, often enough that they come back, too. */
+const MOVES: readonly EditName[] = ['move', 'move', 'move'];
 /** What a process still works on is given up, a lease that nobody renews any more is taken, and its successor has begun. */
 const LED_MS = defaultSettings().controller.drainTimeoutMs * (1 + CLOCK_ERROR) + 3 * LEASE_MS + 2 * LATE_MS;
 /** All comes to rest within this time: longer than any settle window here, and any backoff or circuit after it. */
@@ -27,7 +37,8 @@ const units = [...[...PLATFORMS].map(platformUnit), sourceUnit('default')];
 /** One run of several controllers: peace, chaos, calm, and what must be true. The seed decides all of it. */
 export async function runReplicas(seed: number, options: DriversOptions = {}): Promise<DriversResult> {
   const chance = new Chance(seed, 10);
-  const swarm = { ...anyDriverSwarm(chance), steps: chance.pick(STEPS), replicas: anyRates(chance), pace: PACE };
+  const common = { ...anyDriverSwarm(chance), steps: chance.pick(STEPS), replicas: anyRates(chance), pace: PACE };
+  const swarm = withMoves(common, new Chance(seed, 19));
   const drawn = new RandomDriverPlan(new Chance(seed, 7), swarm);
   const world = new ReplicasWorld({ seed, tracing: options.tracing ?? false });
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs > CHAOS_MS_MAX;
@@ -39,6 +50,20 @@ export async function runReplicas(seed: number, options: DriversOptions = {}): P
   for (const process of world.processes) process.kill();
   const result = resultOf(world, options.script ?? drawn.script);
   return { ...result, ran: { ...result.ran, replicas: true, takeovers: world.leaders.takeovers > 0 } };
+}
+
+/** In half of the schedules applications move, and in some of these little else is done than to move and to suspend them. */
+function withMoves(swarm: DriverSwarm, chance: Chance): DriverSwarm {
+  if (chance.happens(0.5)) return swarm;
+  const edits = [...swarm.edits, ...MOVES];
+  if (chance.happens(0.7)) return { ...swarm, edits };
+  const rates = { ...swarm.rates, git: 0.1, human: 0.1 };
+  return {
+    ...swarm,
+    edits: [...MOVES, 'addRule', 'removeRule'],
+    humans: ['suspend', 'suspend', 'resume', 'approve'],
+    rates,
+  };
 }
 
 function anyRates(chance: Chance): ReplicaRates {
@@ -59,6 +84,7 @@ async function settle(world: ReplicasWorld): Promise<void> {
   if (world.leaders.areClear(units)) await world.letPass(1_000);
   await leadersAreClear(world);
   if (world.violation !== undefined) return;
+  for (const fault of await lostSuspensions(world)) world.violate('I-SUSPENDED', fault);
   for (const replica of world.working) replica.reload((world.settings = permissive(settingTimes)));
   const untilMs = world.timeline.nowMs + RESTS_MS_MAX;
   while (world.violation === undefined && world.timeline.nowMs < untilMs) {
@@ -83,6 +109,19 @@ async function leadersAreClear(world: ReplicasWorld): Promise<void> {
   const isOver = (): boolean => world.violation !== undefined || world.timeline.nowMs >= untilMs;
   while (!isOver() && !world.leaders.areClear(units)) await world.letPass(1_000);
   world.leaders.compare(units);
+}
+
+/** What persons have suspended is so on record, unless git ceased to name it. */
+async function lostSuspensions(world: ReplicasWorld): Promise<readonly string[]> {
+  const { git, permissions } = world;
+  const ledger = await world.reader();
+  const lost: string[] = [];
+  for (const name of appNames) {
+    if (permissions.suspensions.since(name) === undefined || !git.hasAlwaysNamed(name)) continue;
+    const stored = parseStored((await ledger.fact(statusFact('default', idOf(name)))) ?? '');
+    if (stored === undefined || keptOf(stored).suspended === null) lost.push(`${name} is not suspended on record`);
+  }
+  return lost;
 }
 
 function isSuspended({ working }: ReplicasWorld, name: AppName): boolean {

@@ -2,7 +2,7 @@ import type { LeaseUnit } from '../../../src/ledger/shared.ts';
 import { STALE_MS } from '../../../src/controller/replicas/shared-state.ts';
 import { defaultTiming, type Timing } from '../../../src/reconcile/apply/world.ts';
 import type { MemoryDatabase } from '../../support/memory-database.ts';
-import type { AppName } from '../drivers/estate.ts';
+import { type AppName, OTHER_PLATFORM } from '../drivers/estate.ts';
 import type { Commit, Git } from '../drivers/git.ts';
 import type { Sends } from '../drivers/sends.ts';
 import type { SettingTimes } from '../drivers/settings.ts';
@@ -22,9 +22,9 @@ export const settingTimes: SettingTimes = {
 export const LATE_MS = 1_500;
 /** How much faster or slower than time a monotonic clock runs at most. */
 export const CLOCK_ERROR = 0.03;
-/** The platform of each application that is not on the default one. */
-export const platforms: ReadonlyMap<AppName, string> = new Map([['three', 'west']]);
-export const PLATFORMS: ReadonlySet<string> = new Set(['default', 'west']);
+/** The platform of each application that is not on the default one, until it moves. */
+export const platforms: ReadonlyMap<AppName, string> = new Map([['three', OTHER_PLATFORM]]);
+export const PLATFORMS: ReadonlySet<string> = new Set(['default', OTHER_PLATFORM]);
 
 /** Shorter settle windows than by default; the platform acts within them. */
 export const timing: Timing = {
@@ -75,6 +75,10 @@ export interface ReplicaSurroundings extends Surroundings {
   isOut(): boolean;
   /** Whether the accepted revision names a rule, or one did that some process may still follow. */
   isNamed(name: AppName, key: string): boolean;
+  /** Whether the accepted revision has an application in this scope, or one did that some process may still follow. */
+  isPlaced(scope: string): boolean;
+  /** Whether only a former revision has. */
+  hasMovedAway(scope: string): boolean;
   /** What was accepted so long ago that every process that can write knows it. */
   settledCommit(): Commit | undefined;
 }

@@ -2,7 +2,7 @@ import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { MemoryDatabase } from '../../support/memory-database.ts';
 import { MemoryStore, openMemoryLedger } from '../../support/memory-ledger.ts';
 import { Chance } from '../chance.ts';
-import { type AppName, namedBy } from '../drivers/estate.ts';
+import { type AppName, namedBy, namedIn } from '../drivers/estate.ts';
 import type { Commit } from '../drivers/git.ts';
 import type { ReplicaPerturbation } from '../drivers/perturbations.ts';
 import type { Sender } from '../drivers/surroundings.ts';
@@ -155,10 +155,22 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
 
   /** Whether the accepted revision names a rule, or one did that some process may still follow. */
   isNamed(name: AppName, key: string): boolean {
+    return this.#followed().some(({ content }) => namedBy(content, name).has(key));
+  }
+
+  isPlaced(scope: string): boolean {
+    return this.#followed().some(({ content }) => namedIn(content, scope) !== undefined);
+  }
+
+  hasMovedAway(scope: string): boolean {
+    return this.#accepted !== undefined && namedIn(this.#accepted.commit.content, scope) === undefined;
+  }
+
+  /** Commits that some process may work towards. */
+  #followed(): readonly Commit[] {
     const { nowMs } = this.timeline;
     const followed = this.#former.filter(({ untilMs }) => nowMs - untilMs <= LAG_MS).map(({ commit }) => commit);
-    const commits = this.#accepted === undefined ? followed : [...followed, this.#accepted.commit];
-    return commits.some(({ content }) => namedBy(content, name).has(key));
+    return this.#accepted === undefined ? followed : [...followed, this.#accepted.commit];
   }
 
   protected override survivors(): readonly Sender[] {
