@@ -68,7 +68,9 @@ export async function accept(
   const { ledger, source, clock } = sourceLedger;
   if (problems.length > 0) return { type: 'refused', problems, error: rejectionOf(reading, problems, clock) };
   const owned = await ledger.objectCount({ source });
-  const size = { source, resources: desired.size, isEmptyAllowed: allow.empty };
+  const last = await ledger.lastSnapshot(source);
+  // An accepted source stays accepted when it is read again, after the allowance has ended.
+  const size = { source, resources: desired.size, isEmptyAllowed: allow.empty || last?.id === snapshot };
   const [empty] = guardSource({ ...size, largest: undefined, succession: undefined }, owned);
   if (empty !== undefined) {
     const remedy = `Restore the manifests. If the source should be empty, start the daemon once with ${empty.override}.`;
@@ -82,7 +84,7 @@ export async function accept(
     reading.commit === null
       ? undefined
       : { id: reading.commit.id, descentFrom: (ancestor: string) => reading.descentFrom(ancestor) };
-  const succession = allow.rewind ? undefined : await successionOf(commit, await ledger.lastSnapshot(source));
+  const succession = allow.rewind ? undefined : await successionOf(commit, last);
   const largest = allow.shrunk ? undefined : await largestSize({ ledger, source });
   const facts: SourceFacts = { ...size, largest, succession };
   const decision: Decision = { owned, facts };

@@ -60,6 +60,32 @@ test('a source that names nothing any more is refused until it is started with a
   expect(domains(world)).toBe(3);
 });
 
+test.for(['a standstill', 'a failure of git'])(
+  'an empty source that a start allowed stays accepted when it is read again after %s',
+  async (what) => {
+    const world = await settled('{}', 4);
+    await world.controller.drain();
+    world.restart({ ...nothingAllowed, empty: true });
+    world.start();
+    await world.commit({ 'a.yaml': '' });
+    await world.pass(60_000);
+    const { acceptedRevision, error } = world.controller.api.status().source;
+    expect(error).toBeNull();
+    if (what === 'a standstill') world.clock.advance(2 * 3_600_000);
+    else {
+      await world.sourceFails();
+      await world.pass(1000);
+      await world.commitAgain({ 'a.yaml': '' });
+    }
+    await world.pass(60_000);
+    expect(world.controller.api.status().source).toMatchObject({ error: null, acceptedRevision });
+    // Another revision that names nothing may be another mistake.
+    await world.commit(filesOf(1));
+    await world.commit({ 'a.yaml': '' });
+    expect(world.controller.api.status().source.error).toMatchObject({ code: 'guard/empty-source' });
+  },
+);
+
 test('a source that lost most of what it named changes and adds, and removes nothing until its plan is approved', async () => {
   const world = await settled('{ controller: { pruneAfter: 1m }, prune: { maxShare: 1, maxObjects: 100 } }', 20);
   await world.commit(filesOf(5));
