@@ -236,7 +236,7 @@ export class Intake {
     const { accepted } = acceptance;
     this.age?.noteAccepted(reading);
     this.#allow.end();
-    this.contact.confirm();
+    if (this.#last !== undefined) this.contact.confirm(this.#last.askedMs);
     if (this.#reported !== null && this.#failure === null) {
       const { revision } = reading;
       const message = `the source is accepted again, at ${revision} (former problem: ${this.#reported})`;

@@ -55,9 +55,12 @@ export class SourceContact {
     this.#isConfirmed = false;
   }
 
-  /** Call when this process has accepted a recent reading. */
-  confirm(): void {
-    this.#isConfirmed = true;
+  /**
+   * Call when this process has accepted a reading.
+   * @param askedMs as `isRecent`. The process may have stood still while it was accepted.
+   */
+  confirm(askedMs: MonotonicMs): void {
+    if (this.isRecent(askedMs)) this.#isConfirmed = true;
   }
 
   /**

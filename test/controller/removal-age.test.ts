@@ -110,6 +110,26 @@ test('a standstill in the middle of a pass holds its removals back', async () =>
   expect([isOver, rules(world)]).toEqual([true, 3]);
 });
 
+test.for([0, 1, 1000])(
+  'an acceptance that a standstill interrupts, %d ms before it ends, does not end the wait for a reading',
+  async (leftMs) => {
+    const world = await twoGone();
+    await world.pass(9.9 * MINUTE_MS);
+    // Git is out of reach afterwards.
+    world.feed.confirm = () => {};
+    let hasStoodStill = false;
+    world.beforeCommit = async ({ operations }) => {
+      if (hasStoodStill || !operations.some(({ op }) => op === 'accept-snapshot')) return;
+      hasStoodStill = true;
+      world.clock.advance(120 * MINUTE_MS);
+      await world.clock.sleep(leftMs);
+    };
+    await world.commit({ ...filesOf(1), 'b.yaml': BLOG });
+    await world.pass(5 * MINUTE_MS);
+    expect([hasStoodStill, rules(world)]).toEqual([true, 3]);
+  },
+);
+
 test('a step that is longer than any of a process that runs counts as a short one', () => {
   const record = { kept: { goneForMs: { rule: 5000 } }, watchedMs: 0 } as unknown as AppRecord;
   addAge(record, 120 * MINUTE_MS, true, 600 * MINUTE_MS);
