@@ -6,7 +6,7 @@ import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas
 import { compareText } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
-import { momentOf, TimeLimit } from '../../runtime/time-limit.ts';
+import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import type { Dependencies } from '../api.ts';
 
 /** Facts that only the leader of platforms knows. Its heartbeats report them to the other replicas. */
@@ -19,12 +19,14 @@ export interface LedFacts {
   readonly isCurrent?: boolean | undefined;
   /** Id of the revision that it read last; undefined: none yet, or it is an earlier version, which does not report it. */
   readonly read?: string | undefined;
-  /** It leads the source, and finds that the accepted revision is the present one; undefined: an earlier version, which does not report it. */
+  /** It leads the source, and finds that the accepted revision is the present one. An earlier version does not report it. */
   readonly confirms?: boolean | undefined;
 }
 
 /** A heartbeat confirms the source for as long as three heartbeats take. */
 const CONFIRMED_MS = 15_000;
+
+const NO_REPLICAS: ReadonlySet<string> = new Set();
 
 /** The processes that share a ledger, as this one sees them. */
 export class Replicas {
@@ -40,6 +42,9 @@ export class Replicas {
   #live: readonly LiveReplica[] = [];
   /** Validity of what the heartbeats of other replicas confirm; undefined: none was read. */
   #heard: TimeLimit | undefined;
+  /** Replicas whose heartbeats confirmed the source when they were last read, and those of them that did the time before. */
+  #confirming: ReadonlySet<string> = NO_REPLICAS;
+  #confirmed: ReadonlySet<string> = NO_REPLICAS;
   /** The leaders as they were last read, by whichever part of this process, and when. */
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
@@ -71,7 +76,7 @@ export class Replicas {
       beat: async (report, isDraining) => {
         const from = momentOf(this.#clock);
         this.#live = await shared.beat({ ...report, facts: this.facts() as unknown as Json }, isDraining);
-        this.#heard = new TimeLimit(this.#clock, CONFIRMED_MS, from);
+        this.#hear(from);
         return this.#live;
       },
     };
@@ -83,15 +88,28 @@ export class Replicas {
   }
 
   /**
-   * The leader of the source is another replica, which has confirmed a moment ago that the accepted revision is the present one. A leader
-   * that keeps its lease and does not work, because the database has lost records, does not. One of an earlier version reports nothing.
+   * The leader of the source is another replica, which confirms that the accepted revision is the present one. A leader that keeps its
+   * lease and does not work, because the database has lost records, does not. Nor does one of an earlier version: removals wait for it.
    */
   get isSourceConfirmed(): boolean {
-    if (this.#heard === undefined || this.#clock.monotonic() > this.#heard.untilMs()) return false;
-    return this.#live.some(
-      ({ name, seenAgoMs, facts }) =>
-        name !== this.name && seenAgoMs <= CONFIRMED_MS && (facts as unknown as LedFacts).confirms !== false,
-    );
+    return this.#isHeard && this.#confirmed.size > 0;
+  }
+
+  get #isHeard(): boolean {
+    return this.#heard !== undefined && this.#clock.monotonic() <= this.#heard.untilMs();
+  }
+
+  /**
+   * Notes who confirms the source. One heartbeat alone shows nothing: its sender may have stood still after it had written it and before
+   * it was stored. Two that were read within this time show that it did not.
+   */
+  #hear(from: Moment): void {
+    const isConfirming = ({ name, seenAgoMs, facts }: LiveReplica): boolean =>
+      name !== this.name && seenAgoMs <= CONFIRMED_MS && (facts as unknown as LedFacts).confirms === true;
+    const confirming = new Set(this.#live.filter(isConfirming).map(({ name }) => name));
+    this.#confirmed = this.#isHeard ? confirming.intersection(this.#confirming) : NO_REPLICAS;
+    this.#confirming = confirming;
+    this.#heard = new TimeLimit(this.#clock, CONFIRMED_MS, from);
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */

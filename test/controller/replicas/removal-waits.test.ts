@@ -73,11 +73,32 @@ test('nothing is removed while no replica reads the source, although its leader 
   expect([west(group), group.domains('east').length]).toEqual([5, 5]);
 });
 
-test('a leader of an earlier version does not report whether it reads the source, and counts as if it did', async () => {
+test.for(['this', 'an earlier'])(
+  'a replica of %s version that does not lead the source confirms nothing',
+  async (version) => {
+    const { group, one } = await oneGone();
+    const idle = group.open('idle');
+    if (version === 'an earlier') idle.replicas.facts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
+    void idle.keepBeating();
+    await group.pass(MINUTE_MS);
+    await one.leadership.lose(SOURCE);
+    await group.pass(HOUR_MS);
+    expect([west(group), group.domains('east').length]).toEqual([5, 5]);
+  },
+);
+
+test('a heartbeat that all replicas are stopped in confirms nothing', async () => {
   const { group, one } = await oneGone();
-  one.replicas.facts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
-  await group.pass(11 * MINUTE_MS);
-  expect(west(group)).toBe(4);
+  await group.pass(9.9 * MINUTE_MS);
+  one.feed.confirm = () => {};
+  let isStopped = false;
+  one.beforeStatement = async (operation) => {
+    if (isStopped || operation !== 'beat') return;
+    isStopped = true;
+    group.clock.advance(2 * HOUR_MS);
+  };
+  await group.pass(30 * MINUTE_MS);
+  expect([isStopped, west(group), group.domains('east').length]).toEqual([true, 5, 5]);
 });
 
 test('after a takeover of the source, nothing is removed before its new leader has read it', async () => {
