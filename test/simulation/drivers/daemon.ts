@@ -327,9 +327,10 @@ export class Daemon extends DriverProcess {
   }
 }
 
-/** The person cannot know whether it was done, or will be. */
+/** The person cannot know whether it was done, or will be. A refusal says so if a former leader began with the command. */
 function isUndecided(error: unknown): boolean {
-  return error instanceof PortolanError && UNDECIDED.has(error.code);
+  if (!(error instanceof PortolanError)) return false;
+  return UNDECIDED.has(error.code) || error.message.includes('may have carried the command out');
 }
 
 const UNDECIDED = new Set(['controller/command-pending', 'controller/leader-silent', 'ledger/io', 'ledger/fenced']);
