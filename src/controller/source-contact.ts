@@ -68,10 +68,11 @@ export class SourceContact {
    * @returns whether the source must be read again: this process leads it, and stood still.
    */
   step(): boolean {
-    const mustRead = this.#hasStoodStill && this.leads;
+    const hasStoodStill = this.#hasStoodStill;
     this.#ran.renewedFrom(momentOf(this.#core.options.clock));
-    if (mustRead) this.doubt();
-    return mustRead;
+    // Also before this process leads the source: a reading from before the standstill may arrive once it does.
+    if (hasStoodStill) this.doubt();
+    return hasStoodStill && this.leads;
   }
 
   get #hasStoodStill(): boolean {

@@ -21,12 +21,21 @@ export interface LedFacts {
   readonly read?: string | undefined;
   /** It leads the source, and finds that the accepted revision is the present one. An earlier version does not report it. */
   readonly confirms?: boolean | undefined;
+  /** The number of the heartbeat in its process: a heartbeat that is read twice is one. */
+  readonly beat?: number | undefined;
+}
+
+/** The last heartbeat of a replica that confirms the source. */
+interface Confirmation {
+  readonly beat: number | undefined;
+  /** If the next heartbeat is read within this time, its sender did not stand still before it. */
+  readonly limit: TimeLimit;
+  /** The heartbeat was read within the limit of the one before it. */
+  readonly isSecond: boolean;
 }
 
 /** A heartbeat confirms the source for as long as three heartbeats take. */
 const CONFIRMED_MS = 15_000;
-
-const NO_REPLICAS: ReadonlySet<string> = new Set();
 
 /** The processes that share a ledger, as this one sees them. */
 export class Replicas {
@@ -42,9 +51,10 @@ export class Replicas {
   #live: readonly LiveReplica[] = [];
   /** Validity of what the heartbeats of other replicas confirm; undefined: none was read. */
   #heard: TimeLimit | undefined;
-  /** Replicas whose heartbeats confirmed the source when they were last read, and those of them that did the time before. */
-  #confirming: ReadonlySet<string> = NO_REPLICAS;
-  #confirmed: ReadonlySet<string> = NO_REPLICAS;
+  /** By name, the other replicas whose last heartbeat confirms the source. */
+  #confirming: ReadonlyMap<string, Confirmation> = new Map();
+  /** Number of heartbeats of this process. */
+  #beats = 0;
   /** The leaders as they were last read, by whichever part of this process, and when. */
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
@@ -75,7 +85,9 @@ export class Replicas {
       close: () => shared.close(),
       beat: async (report, isDraining) => {
         const from = momentOf(this.#clock);
-        this.#live = await shared.beat({ ...report, facts: this.facts() as unknown as Json }, isDraining);
+        this.#beats += 1;
+        const facts: LedFacts = { ...this.facts(), beat: this.#beats };
+        this.#live = await shared.beat({ ...report, facts: facts as unknown as Json }, isDraining);
         this.#hear(from);
         return this.#live;
       },
@@ -92,7 +104,7 @@ export class Replicas {
    * lease and does not work, because the database has lost records, does not. Nor does one of an earlier version: removals wait for it.
    */
   get isSourceConfirmed(): boolean {
-    return this.#isHeard && this.#confirmed.size > 0;
+    return this.#isHeard && [...this.#confirming.values()].some(({ isSecond }) => isSecond);
   }
 
   get #isHeard(): boolean {
@@ -101,15 +113,21 @@ export class Replicas {
 
   /**
    * Notes who confirms the source. One heartbeat alone shows nothing: its sender may have stood still after it had written it and before
-   * it was stored. Two that were read within this time show that it did not.
+   * it was stored. Two of the same process that were read within this time show that it did not.
    */
   #hear(from: Moment): void {
     const isConfirming = ({ name, seenAgoMs, facts }: LiveReplica): boolean =>
       name !== this.name && seenAgoMs <= CONFIRMED_MS && (facts as unknown as LedFacts).confirms === true;
-    const confirming = new Set(this.#live.filter(isConfirming).map(({ name }) => name));
-    this.#confirmed = this.#isHeard ? confirming.intersection(this.#confirming) : NO_REPLICAS;
-    this.#confirming = confirming;
-    this.#heard = new TimeLimit(this.#clock, CONFIRMED_MS, from);
+    const limit = new TimeLimit(this.#clock, CONFIRMED_MS, from);
+    const nowMs = this.#clock.monotonic();
+    const confirming = this.#live.filter(isConfirming).map(({ name, facts }): [string, Confirmation] => {
+      const { beat } = facts as unknown as LedFacts;
+      const former = this.#confirming.get(name);
+      if (former !== undefined && former.beat === beat) return [name, former];
+      return [name, { beat, limit, isSecond: former !== undefined && nowMs <= former.limit.untilMs() }];
+    });
+    this.#confirming = new Map(confirming);
+    this.#heard = limit;
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */

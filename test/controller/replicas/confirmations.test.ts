@@ -10,6 +10,7 @@ let clock: VirtualClock;
 /** What the database answers to the next heartbeat. */
 let answer: readonly LiveReplica[];
 let one: Replicas;
+let beats = 0;
 
 beforeEach(() => {
   clock = new VirtualClock();
@@ -17,15 +18,16 @@ beforeEach(() => {
   one = new Replicas(shared, { name: 'one', leaseMs: 15_000, clock });
 });
 
-/** Another replica, whose last heartbeat is so old. */
+/** Another replica, whose last heartbeat is a new one of such an age. */
 function seen(name: string, confirms: boolean, seenAgoMs = 0): LiveReplica {
+  beats += 1;
   return {
     ...REPORT,
     name,
     seenAgoMs,
     isDraining: false,
     source: 'default',
-    facts: { ...NOTHING, confirms } as unknown as LiveReplica['facts'],
+    facts: { ...NOTHING, confirms, beat: beats } as unknown as LiveReplica['facts'],
   };
 }
 
@@ -44,6 +46,31 @@ test('two heartbeats of the same replica confirm the source, for fifteen seconds
   expect(one.isSourceConfirmed).toBe(true);
   clock.advance(1);
   expect(one.isSourceConfirmed).toBe(false);
+});
+
+test('a heartbeat that is read twice is one, and does not end what two have confirmed', async () => {
+  const first = seen('two', true);
+  await reads(first);
+  clock.advance(100);
+  expect(await reads(first)).toBe(false);
+  clock.advance(5_000);
+  const second = seen('two', true);
+  expect(await reads(second)).toBe(true);
+  clock.advance(100);
+  expect(await reads(second)).toBe(true);
+});
+
+test('each heartbeat of a process has another number', async () => {
+  const numbers: unknown[] = [];
+  const shared = {
+    beat: async ({ facts }: ReplicaReport) => {
+      numbers.push((facts as unknown as LedFacts).beat);
+      return [];
+    },
+  } as unknown as SharedLedger;
+  const replicas = new Replicas(shared, { name: 'one', leaseMs: 15_000, clock });
+  for (let count = 0; count < 3; count += 1) await replicas.shared.beat(REPORT, false);
+  expect(numbers).toEqual([1, 2, 3]);
 });
 
 test('one heartbeat of each of two replicas does not', async () => {

@@ -87,19 +87,30 @@ test.for(['this', 'an earlier'])(
   },
 );
 
-test('a heartbeat that all replicas are stopped in confirms nothing', async () => {
-  const { group, one } = await oneGone();
-  await group.pass(9.9 * MINUTE_MS);
-  one.feed.confirm = () => {};
-  let isStopped = false;
-  one.beforeStatement = async (operation) => {
-    if (isStopped || operation !== 'beat') return;
-    isStopped = true;
-    group.clock.advance(2 * HOUR_MS);
-  };
-  await group.pass(30 * MINUTE_MS);
-  expect([isStopped, west(group), group.domains('east').length]).toEqual([true, 5, 5]);
-});
+test.for([false, true])(
+  'a heartbeat that all replicas are stopped in confirms nothing (its sender dies then: %s)',
+  async (dies) => {
+    const { group, one, two } = await oneGone();
+    await group.pass(9.95 * MINUTE_MS);
+    one.feed.confirm = () => {};
+    let isStopped = false;
+    one.beforeStatement = async (operation) => {
+      if (isStopped || operation !== 'beat') return;
+      isStopped = true;
+      group.clock.advance(2 * HOUR_MS);
+    };
+    await group.until(() => isStopped, 'stopped');
+    await group.pass(10);
+    one.isDatabaseAway = dies;
+    // The signal of a lease that changes makes a replica read at once.
+    await two.beat();
+    await group.pass(1000);
+    await two.beat();
+    await two.controller.api.sync([WEST], 'a test');
+    await group.pass(30 * MINUTE_MS);
+    expect([isStopped, west(group)]).toEqual([true, 5]);
+  },
+);
 
 test('after a takeover of the source, nothing is removed before its new leader has read it', async () => {
   const { group, one, two } = await oneGone();
@@ -111,4 +122,25 @@ test('after a takeover of the source, nothing is removed before its new leader h
   await group.tell(2, four, [two]);
   await group.pass(11 * MINUTE_MS);
   expect([west(group), group.domains('east').length]).toEqual([4, 4]);
+});
+
+test('a process that stands still while it takes the source removes nothing by a reading from before', async () => {
+  const { group, one, two } = await oneGone();
+  await group.pass(9.9 * MINUTE_MS);
+  two.feed.confirm = () => {};
+  let askedMs = 0;
+  two.leadership.onChange(async ({ type, lead }) => {
+    if (type !== 'taken' || lead.unit !== SOURCE) return;
+    await group.pass(1);
+    askedMs = group.clock.monotonic();
+    group.clock.advance(2 * HOUR_MS);
+    await group.clock.sleep(10_000);
+  });
+  await one.leadership.release(SOURCE);
+  expect(await two.leadership.take(SOURCE)).toBe(true);
+  const says = two.feed.says.bind(two.feed);
+  two.feed.says = (state) => says(state.type === 'read' ? { ...state, askedMs } : state);
+  await group.tell(2, four, [two]);
+  await group.pass(3 * MINUTE_MS);
+  expect([askedMs > 0, west(group)]).toEqual([true, 5]);
 });
