@@ -27,7 +27,7 @@ interface Term {
   endMs: number;
 }
 
-export type Belief = Pick<Authority, 'commit' | 'unreadableSinceMs' | 'isBehindMove'>;
+export type Belief = Pick<Authority, 'commit' | 'unreadableSinceMs' | 'movedMs'>;
 
 /** How the facts begin in which the controller keeps what it knows of an application. */
 const STATUS = 'status default ';

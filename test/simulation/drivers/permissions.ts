@@ -42,8 +42,11 @@ export interface Authority {
   readonly unreadableSinceMs: number | undefined;
   /** What it takes the source to say. */
   readonly commit: Commit | undefined;
-  /** A revision moved the application a moment ago: it may not know what was decided where the application is now. */
-  readonly isBehindMove?: boolean;
+  /**
+   * When a revision moved the application away: it may not know what was decided since where the application is now. undefined: the
+   * application is still here.
+   */
+  readonly movedMs?: number | undefined;
   /** The digest of the plan that the ledger holds as approved. */
   readonly approved?: string | undefined;
 }
@@ -253,17 +256,17 @@ export class Permissions {
    * @returns whether it is done in the name of a person, and so counts for nothing.
    */
   sends({ action, intent }: Write, authority: Authority, atMs: number, wallMs: number): boolean {
-    const { pass, settings, isBehindMove = false } = authority;
+    const { pass, settings, movedMs = Number.POSITIVE_INFINITY } = authority;
     const name = pass.application;
     const suspendedMs = this.suspensions.since(name);
-    if (suspendedMs !== undefined && suspendedMs < atMs && !isBehindMove)
+    if (suspendedMs !== undefined && suspendedMs < Math.min(atMs, movedMs))
       this.#violate('I-SUSPENDED', `${action.summary} for ${name}, suspended ${atMs - suspendedMs} ms before`);
     if (settings.every((one) => isClosedAt(one, wallMs)))
       this.#violate('I-WINDOW', `${action.summary} for ${name} outside of its windows`);
     const waiting = this.#approvals.find(
       (one) => one.application === name && one.digest === authority.approved && one.usedBy === undefined,
     );
-    if ((waiting?.confirmedMs ?? Number.POSITIVE_INFINITY) < pass.beganMs && !isBehindMove)
+    if ((waiting?.confirmedMs ?? Number.POSITIVE_INFINITY) < Math.min(pass.beganMs, movedMs))
       this.#violate('I-APPROVAL', `${action.summary} for ${name}, whose approval of another plan waits for its return`);
     const approval = this.#approvals.find(({ usedBy }) => usedBy === userOf(authority));
     if (approval !== undefined) {

@@ -251,7 +251,7 @@ export class Replica extends Daemon implements Peer {
     return {
       commit: this.#world.settledCommit(),
       unreadableSinceMs: undefined,
-      isBehindMove: this.#world.hasMovedAway(scope),
+      movedMs: this.#world.movedMs(scope),
     };
   }
 

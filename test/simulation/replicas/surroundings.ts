@@ -77,8 +77,8 @@ export interface ReplicaSurroundings extends Surroundings {
   isNamed(name: AppName, key: string): boolean;
   /** Whether the accepted revision has an application in this scope, or one did that some process may still follow. */
   isPlaced(scope: string): boolean;
-  /** Whether only a former revision has. */
-  hasMovedAway(scope: string): boolean;
+  /** When the accepted revision moved an application away from this scope; undefined: it did not. */
+  movedMs(scope: string): number | undefined;
   /** What was accepted so long ago that every process that can write knows it. */
   settledCommit(): Commit | undefined;
 }

@@ -2,7 +2,7 @@ import type { Ledger, LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { MemoryDatabase } from '../../support/memory-database.ts';
 import { MemoryStore, openMemoryLedger } from '../../support/memory-ledger.ts';
 import { Chance } from '../chance.ts';
-import { type AppName, namedBy, namedIn } from '../drivers/estate.ts';
+import { type AppName, namedBy, namedIn, nameOfScope } from '../drivers/estate.ts';
 import type { Commit } from '../drivers/git.ts';
 import type { ReplicaPerturbation } from '../drivers/perturbations.ts';
 import type { Sender } from '../drivers/surroundings.ts';
@@ -162,8 +162,12 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
     return this.#followed().some(({ content }) => namedIn(content, scope) !== undefined);
   }
 
-  hasMovedAway(scope: string): boolean {
-    return this.#accepted !== undefined && namedIn(this.#accepted.commit.content, scope) === undefined;
+  movedMs(scope: string): number | undefined {
+    const content = this.#accepted?.commit.content;
+    const name = nameOfScope(scope);
+    if (content === undefined || name === undefined || !content.apps.has(name)) return undefined;
+    if (namedIn(content, scope) !== undefined) return undefined;
+    return this.#former.findLast(({ commit }) => namedIn(commit.content, scope) !== undefined)?.untilMs;
   }
 
   /** Commits that some process may work towards. */
