@@ -28,7 +28,7 @@ export interface LedFacts {
 /** The last heartbeat of a replica that confirms the source. */
 interface Confirmation {
   readonly beat: number | undefined;
-  /** If the next heartbeat is read within this time, its sender did not stand still before it. */
+  /** Its validity. If the next heartbeat is read within this time, its sender did not stand still before it. */
   readonly limit: TimeLimit;
   /** The heartbeat was read within the limit of the one before it. */
   readonly isSecond: boolean;
@@ -49,8 +49,6 @@ export class Replicas {
   facts: () => LedFacts = () => ({ platforms: [], regions: [], queued: 0, running: 0, confirms: false });
   readonly #clock: Clock;
   #live: readonly LiveReplica[] = [];
-  /** Validity of what the heartbeats of other replicas confirm; undefined: none was read. */
-  #heard: TimeLimit | undefined;
   /** By name, the other replicas whose last heartbeat confirms the source. */
   #confirming: ReadonlyMap<string, Confirmation> = new Map();
   /** Number of heartbeats of this process. */
@@ -104,11 +102,8 @@ export class Replicas {
    * lease and does not work, because the database has lost records, does not. Nor does one of an earlier version: removals wait for it.
    */
   get isSourceConfirmed(): boolean {
-    return this.#isHeard && [...this.#confirming.values()].some(({ isSecond }) => isSecond);
-  }
-
-  get #isHeard(): boolean {
-    return this.#heard !== undefined && this.#clock.monotonic() <= this.#heard.untilMs();
+    const nowMs = this.#clock.monotonic();
+    return [...this.#confirming.values()].some(({ limit, isSecond }) => isSecond && nowMs <= limit.untilMs());
   }
 
   /**
@@ -127,7 +122,6 @@ export class Replicas {
       return [name, { beat, limit, isSecond: former !== undefined && nowMs <= former.limit.untilMs() }];
     });
     this.#confirming = new Map(confirming);
-    this.#heard = limit;
   }
 
   /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */

@@ -58,9 +58,14 @@ test('a heartbeat that is read twice is one, and does not end what two have conf
   expect(await reads(second)).toBe(true);
   clock.advance(100);
   expect(await reads(second)).toBe(true);
+  // It is valid from when it was read first.
+  clock.advance(14_900);
+  expect(await reads(second)).toBe(true);
+  clock.advance(1);
+  expect(await reads(second)).toBe(false);
 });
 
-test('each heartbeat of a process has another number', async () => {
+test('each heartbeat of a process has a different number', async () => {
   const numbers: unknown[] = [];
   const shared = {
     beat: async ({ facts }: ReplicaReport) => {
@@ -73,19 +78,19 @@ test('each heartbeat of a process has another number', async () => {
   expect(numbers).toEqual([1, 2, 3]);
 });
 
-test('one heartbeat of each of two replicas does not', async () => {
+test('one heartbeat of each of two replicas confirms nothing', async () => {
   await reads(seen('two', true), seen('three', false));
   clock.advance(5_000);
   expect(await reads(seen('two', false), seen('three', true))).toBe(false);
 });
 
-test('the own heartbeat does not, which may be of when this replica led the source', async () => {
+test('the own heartbeat confirms nothing: it may be from when this replica led the source', async () => {
   await reads(seen('one', true));
   clock.advance(5_000);
   expect(await reads(seen('one', true))).toBe(false);
 });
 
-test('one that is older than fifteen seconds does not, although its replica counts as alive', async () => {
+test('a heartbeat that is older than fifteen seconds confirms nothing, although its replica counts as alive', async () => {
   await reads(seen('two', true));
   clock.advance(5_000);
   expect(await reads(seen('two', true, 15_000))).toBe(true);
@@ -93,7 +98,7 @@ test('one that is older than fifteen seconds does not, although its replica coun
   expect(await reads(seen('two', true, 15_001))).toBe(false);
 });
 
-test('two that were read more than fifteen seconds after one another do not', async () => {
+test('two heartbeats that were read more than fifteen seconds apart confirm nothing', async () => {
   await reads(seen('two', true));
   clock.advance(15_001);
   expect(await reads(seen('two', true))).toBe(false);

@@ -87,9 +87,16 @@ test.for(['this', 'an earlier'])(
   },
 );
 
+test('a leader of an earlier version confirms nothing, so only its own platforms have removals', async () => {
+  const { group, one } = await oneGone();
+  one.replicas.facts = () => ({ platforms: [], regions: [], queued: 0, running: 0 });
+  await group.pass(HOUR_MS);
+  expect([west(group), group.domains('east').length]).toEqual([5, 4]);
+});
+
 test.for([false, true])(
-  'a heartbeat that all replicas are stopped in confirms nothing (its sender dies then: %s)',
-  async (dies) => {
+  'a heartbeat during which all replicas are stopped confirms nothing (its sender then loses the database: %s)',
+  async (isCutOff) => {
     const { group, one, two } = await oneGone();
     await group.pass(9.95 * MINUTE_MS);
     one.feed.confirm = () => {};
@@ -101,7 +108,7 @@ test.for([false, true])(
     };
     await group.until(() => isStopped, 'stopped');
     await group.pass(10);
-    one.isDatabaseAway = dies;
+    one.isDatabaseAway = isCutOff;
     // The signal of a lease that changes makes a replica read at once.
     await two.beat();
     await group.pass(1000);
