@@ -1,6 +1,6 @@
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { PortolanError } from '../model/errors.ts';
-import type { EpochMs, MonotonicMs } from '../model/time.ts';
+import type { EpochMs } from '../model/time.ts';
 import type { SourceStatus, StatusError } from '../model/status.ts';
 import type { Refusal } from '../plan/guard.ts';
 import type { SourceReading, SourceState } from '../source/feed.ts';
@@ -20,6 +20,8 @@ import { SourceContact } from './source-contact.ts';
 import { StartAllowances } from './start-allowances.ts';
 import { unapprovedScopes } from './unapproved-scopes.ts';
 
+type Read = Extract<SourceState, { type: 'read' }>;
+
 /**
  * Reads the source, and holds the part of it that was accepted. Only the leader of the source accepts; the other replicas
  * follow what it stores.
@@ -33,7 +35,7 @@ export class Intake {
   /** The next revision may be followed without the one before, by which other replicas may have worked. */
   maySkip = false;
   #standing: SourceStanding = noStanding;
-  #last: { readonly reading: SourceReading; readonly askedMs: MonotonicMs } | undefined;
+  #last: Read | undefined;
   /** Why the last attempt to read the source failed; null after a success. */
   #failure: StatusError | null = null;
   /** Code of the last reported problem; null after the recovery from it. */
@@ -133,16 +135,15 @@ export class Intake {
       await this.#followed?.share(this.#standing);
       return undefined;
     }
-    const { reading } = state;
     if (!this.contact.isRecent(state.askedMs)) return undefined;
     this.#failure = null;
-    return this.#consider(reading);
+    return this.#consider(state);
   }
 
   /** Considers the last reading again, with a new configuration or after a failure. */
   async reconsider(why: Exclude<FollowReason, 'changed'>): Promise<AcceptedReading | undefined> {
     const last = this.contact.leads ? this.#last : undefined;
-    if (last !== undefined && this.contact.isRecent(last.askedMs)) return this.#consider(last.reading);
+    if (last !== undefined && this.contact.isRecent(last.askedMs)) return this.#consider(last);
     return this.#followed === undefined ? this.restore() : this.followSaved(why);
   }
 
@@ -190,11 +191,11 @@ export class Intake {
     return found;
   }
 
-  async #consider(reading: SourceReading): Promise<AcceptedReading | undefined> {
+  async #consider(read: Read): Promise<AcceptedReading | undefined> {
     try {
-      const fault = this.#allow.present.rewind ? undefined : await this.age?.fault(reading);
+      const fault = this.#allow.present.rewind ? undefined : await this.age?.fault(read.reading);
       if (this.#failure?.code === BEHIND) this.#failure = null;
-      if (fault === undefined) return await this.#decide(reading);
+      if (fault === undefined) return await this.#decide(read);
       await this.#reportFailed(fault);
       return undefined;
     } finally {
@@ -209,7 +210,7 @@ export class Intake {
     this.#note({ observedRevision: revision, observedMs });
   }
 
-  async #decide(reading: SourceReading): Promise<AcceptedReading | undefined> {
+  async #decide({ reading, askedMs }: Read): Promise<AcceptedReading | undefined> {
     const { clock } = this.#core.options;
     const { commits } = this.#core;
     this.#observe(reading);
@@ -236,7 +237,7 @@ export class Intake {
     const { accepted } = acceptance;
     this.age?.noteAccepted(reading);
     this.#allow.end();
-    if (this.#last !== undefined) this.contact.confirm(this.#last.askedMs);
+    this.contact.confirm(askedMs);
     if (this.#reported !== null && this.#failure === null) {
       const { revision } = reading;
       const message = `the source is accepted again, at ${revision} (former problem: ${this.#reported})`;
