@@ -304,7 +304,7 @@ export function namedBy(content: Content, name: AppName): ReadonlySet<string> {
   ]);
 }
 
-/** Natural keys of ports that it closes without ever having named them, perhaps. */
+/** Natural keys of ports that it closes, whether it ever named them or not. */
 export function closedBy(content: Content, name: AppName): readonly string[] {
   const app = content.apps.get(name);
   if (app?.unlisted !== 'close') return [];
