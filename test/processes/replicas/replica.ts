@@ -27,7 +27,7 @@ export class Replica {
   }
 
   static async start(name: string, estate: Estate): Promise<Replica> {
-    const replica = new Replica(name, await FaultyProxy.before(estate.postgres.port), estate);
+    const replica = new Replica(name, await FaultyProxy.before(estate.databasePort), estate);
     replica.start();
     return replica;
   }
