@@ -153,7 +153,9 @@ async function inFolder(folder: string, scriptOf: (adapt: (text: string) => stri
 /** @throws Error when a command of it fails: a reader would stop there. Ends everything that the script started. */
 function bash(script: string, cwd: string, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((done, failed) => {
-    const [program, ...args] = [...(HAS_MOUNTS ? UNSHARE : []), 'bash', '-e', '-u', '-o', 'pipefail', '-c', script];
+    // One pipe for all output, as on a terminal: that of two pipes may arrive in any order.
+    const merged = `exec 2>&1\n${script}`;
+    const [program, ...args] = [...(HAS_MOUNTS ? UNSHARE : []), 'bash', '-euo', 'pipefail', '-c', merged];
     const shell = spawn(program, args, { cwd, env, detached: true });
     let output = '';
     for (const stream of [shell.stdout, shell.stderr])

@@ -57,17 +57,19 @@ export class VirtualClock implements Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     return new Promise((resolve, reject) => {
-      const sleeper: Sleeper = { wakeAtMs: this.#nowMs + Math.max(0, ms), order: this.#order++, wake: resolve };
+      const abort = (): void => {
+        const at = this.#sleepers.indexOf(sleeper);
+        if (at !== -1) this.#sleepers.splice(at, 1);
+        reject(signal?.reason as Error);
+      };
+      const wake = (): void => {
+        // A signal that lives on would keep a listener for each wait, and look through all of them at the next one.
+        signal?.removeEventListener('abort', abort);
+        resolve();
+      };
+      const sleeper: Sleeper = { wakeAtMs: this.#nowMs + Math.max(0, ms), order: this.#order++, wake };
       this.#sleepers.push(sleeper);
-      signal?.addEventListener(
-        'abort',
-        () => {
-          const at = this.#sleepers.indexOf(sleeper);
-          if (at !== -1) this.#sleepers.splice(at, 1);
-          reject(signal.reason as Error);
-        },
-        { once: true },
-      );
+      signal?.addEventListener('abort', abort, { once: true });
       this.#turn();
     });
   }
