@@ -12,6 +12,7 @@ import {
   digestWithoutTimes,
   type Kept,
   nothingKept,
+  notStoredBy,
   restoreRecord,
   type Stored,
   writeRecord,
@@ -25,6 +26,8 @@ interface Decision {
   readonly change: Partial<Kept>;
   readonly line: LedgerOperation;
   readonly event: EventDraft;
+  /** It counts only while `Kept` has this number: it must undo no decision that another leader has confirmed meanwhile. */
+  readonly takeovers?: number;
 }
 
 /** Interval at which the ledger is asked what it has recorded. */
@@ -76,6 +79,8 @@ async function save(core: Core, saving: Saving): Promise<void> {
   let mayBeRecorded: boolean;
   try {
     if (now.moved !== undefined) await takeOverInTurn(core, now, lead);
+    if (decision.takeovers !== undefined && decision.takeovers !== now.kept.takeovers)
+      throw notStoredBy(lead.unit, now);
     next = { ...now, kept: { ...now.kept, ...change } };
     await writeRecord(ledgerBy(core, lead), next, [line]);
     now.written = next.written;

@@ -59,6 +59,11 @@ export interface Kept {
   readonly resolved: { readonly from: string; readonly scope: ScopeKey } | null;
   /** When something was last changed, until the health after that change is known. */
   readonly changedMs: EpochMs | null;
+  /**
+   * How often the leader of its platform has taken it over from the leader of another one. A command counts only as long as this number
+   * does: a later one may have been carried out elsewhere.
+   */
+  readonly takeovers: number;
 }
 
 export const nothingKept: Kept = {
@@ -75,6 +80,7 @@ export const nothingKept: Kept = {
   lastChange: null,
   resolved: null,
   changedMs: null,
+  takeovers: 0,
 };
 
 /** One application of the source in memory. Its values are replaced, never changed. */

@@ -143,14 +143,17 @@ function applicationCommands(core: Core, totals: PlanTotals): Pick<ControllerApi
     },
     async resume(id, by) {
       const shown = known(core, id);
-      const record = shown.kept.suspended === null ? await verified(core, id) : shown;
+      const { kept, moved } = shown;
+      const record = kept.suspended === null || moved !== undefined ? await verified(core, id) : shown;
       const { suspended } = record.kept;
       if (suspended === null) return;
+      const { takeovers } = moved === undefined ? kept : record.kept;
       const detail = { by, forMs: clock.now() - suspended.sinceMs };
       await decide(core, record, {
         change: { suspended: null, remindedMs: null },
         line: historyRow('resumed', { application: id, by }),
         event: draftEvent('application.resumed', `${id} was resumed by ${by}`, { detail }),
+        takeovers,
       });
       core.queue.restart(id, `resumed by ${by}`);
     },

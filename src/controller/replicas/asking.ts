@@ -15,6 +15,8 @@ export interface Question {
   readonly args: readonly unknown[];
   /** The scope of the application, by which its user was permitted; undefined: the method is about no application. */
   readonly scope?: ScopeKey | null | undefined;
+  /** How often the application was taken over, as far as this replica knows; undefined: the order does not depend on it. */
+  readonly takeovers?: number | undefined;
   readonly by: string;
   /** It changes nothing. */
   readonly isRead: boolean;
@@ -36,10 +38,21 @@ export function createAsking({ commands, replicas, contact }: Around) {
    * Records an order. The leader carries it out later.
    * @returns its id. @throws PortolanError `controller/database-away`, and those of the ledger. Nothing was recorded then.
    */
-  const order = async ({ unit, method, args, scope, by }: Omit<Question, 'isRead' | 'patienceMs' | 'signal'>) => {
+  const order = async ({
+    unit,
+    method,
+    args,
+    scope,
+    takeovers,
+    by,
+  }: Omit<Question, 'isRead' | 'patienceMs' | 'signal'>) => {
     const { isReachable, ageMs } = contact();
     if (!isReachable) throw databaseAway(ageMs);
-    const ordered = { args: args as readonly Json[], ...(scope === undefined ? {} : { scope }) };
+    const ordered = {
+      args: args as readonly Json[],
+      ...(scope === undefined ? {} : { scope }),
+      ...(takeovers === undefined ? {} : { takeovers }),
+    };
     return commands.add({ unit, method, args: ordered, by });
   };
   return {

@@ -21,6 +21,7 @@ import {
   METHODS,
   type MethodName,
   scopeSeen,
+  takeoversSeen,
   thingOf,
   unitOf,
 } from './forwarded-methods.ts';
@@ -55,7 +56,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     sourceUnit: sourceUnit(source),
     clock,
     log,
-    carryOut: (command, signal) => carryOut({ local, leader, source }, command, signal),
+    carryOut: (command, signal) => carryOut({ local, leader, records: core.records, source }, command, signal),
     orderOf: thingOf,
     isAwaited,
     isLong,
@@ -68,7 +69,8 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     const { isRead, patienceMs } = METHODS[method];
     const unit = unitOf(local, METHODS[method], args[0], source);
     const scope = scopeSeen(local, method, args[0]);
-    return asking.ask({ unit, method, args, scope, by, isRead, patienceMs, signal });
+    const takeovers = takeoversSeen(core.records, { method }, args[0]);
+    return asking.ask({ unit, method, args, scope, takeovers, by, isRead, patienceMs, signal });
   };
   /** Asks the leader of a unit, or carries it out if this replica leads it. */
   const send = async <Answer>(

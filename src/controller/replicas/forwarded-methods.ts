@@ -4,6 +4,7 @@ import { PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
 import { type ControllerApi, notOrphaned, unknownApplication } from '../api.ts';
+import type { Core } from '../core.ts';
 import { platformUnit, sourceUnit } from './leadership.ts';
 
 const SHORT_MS = 3_000;
@@ -40,8 +41,8 @@ const request = (of: Forwarded['of']): Forwarded => {
  * killed before it recorded the result. No harm is done: `sync`, `resume`, `rebind` and `retry` change nothing the second time;
  * `suspend` keeps the time of the first; `approve`, `adopt` and `prune` have a digest; `resolve`, `forget`, `adoptById` and
  * `forgetOrphan` do not find what they are about any more, and are refused. Such a refusal says that a former leader may have
- * carried the command out. Commands about one application, from users of all replicas, run one after another, so none is carried
- * out again after a later one.
+ * carried the command out. Commands about one application, from users of all replicas, run one after another, and none is carried out
+ * after a commit has moved the application, even if another one has moved it back. So none is carried out again after a later one.
  */
 export const METHODS = {
   details: read('application', SHORT_MS),
@@ -97,10 +98,11 @@ export function unitOf(
   }
 }
 
-/** The arguments of a method, and the scope by which its user was permitted. */
+/** The arguments of a method, the scope by which its user was permitted, and what `takeoversSeen` returned. */
 export function orderedArgs(args: Json): {
   readonly args: readonly [string, ...Json[]];
   readonly scope?: ScopeKey | null;
+  readonly takeovers?: number;
 } {
   return args as unknown as ReturnType<typeof orderedArgs>;
 }
@@ -112,6 +114,33 @@ export function scopeSeen(
   subject: unknown,
 ): ScopeKey | null | undefined {
   return METHODS[method].of === 'application' ? local.application(subject as ResourceId)?.scope : undefined;
+}
+
+/**
+ * Returns how often the application was taken over that a command is about; undefined: the command does no harm when a later one was carried
+ * out before it.
+ */
+export function takeoversSeen(
+  records: Records,
+  command: Pick<Command, 'method'>,
+  subject: unknown,
+): number | undefined {
+  const { of, isRead } = METHODS[command.method as MethodName] as Forwarded;
+  if (of !== 'application' || isRead || onlyStops(command)) return undefined;
+  return records.get(subject as ResourceId)?.kept.takeovers;
+}
+
+/**
+ * Returns whether an application is where it was when a command was recorded. While it was led elsewhere, later commands were carried out
+ * there, which this one would undo.
+ */
+function hasStayed(records: Records, command: Command): boolean {
+  const { args, takeovers } = orderedArgs(command.args);
+  // A replica of an earlier version does not say it.
+  if (takeovers === undefined) return true;
+  return (
+    takeoversSeen(records, command, args[0]) === takeovers && records.get(args[0] as ResourceId)?.moved === undefined
+  );
 }
 
 /** Returns the thing that a command is about, for the order of commands; undefined for reads. */
@@ -134,7 +163,7 @@ export function isLong({ method }: Command): boolean {
 }
 
 /** Returns whether a command can only stop work, so that it does no harm when it is late. */
-export function onlyStops({ method }: Command): boolean {
+export function onlyStops({ method }: Pick<Command, 'method'>): boolean {
   return method === 'suspend';
 }
 
@@ -154,12 +183,22 @@ export interface LeaderMethods {
   pokeSource(source: string, because: string): Promise<void>;
 }
 
+type Records = Pick<Core['records'], 'get'>;
+
+interface Carriers {
+  readonly local: ControllerApi;
+  readonly leader: LeaderMethods;
+  readonly records: Records;
+  readonly source: string;
+}
+
 /** Carries out what another replica ordered. @throws PortolanError when it is refused. */
 export async function carryOut(
-  { local, leader, source }: { readonly local: ControllerApi; readonly leader: LeaderMethods; readonly source: string },
-  { method, args, unit, addedAgoMs }: Command,
+  { local, leader, records, source }: Carriers,
+  command: Command,
   signal: AbortSignal,
 ): Promise<Json | undefined> {
+  const { method, args, unit, addedAgoMs } = command;
   const forwarded = METHODS[method as MethodName] as Forwarded | undefined;
   if (forwarded === undefined) throw unknownMethod(method);
   // The user has gone.
@@ -168,7 +207,8 @@ export async function carryOut(
   const [subject] = ordered.args;
   // The user was permitted by the scope that the other replica knows.
   const isSame = ordered.scope === scopeSeen(local, method as MethodName, subject);
-  if (!isSame || unitOf(local, forwarded, subject, source) !== unit) throw hasMoved(subject);
+  if (!isSame || unitOf(local, forwarded, subject, source) !== unit || !hasStayed(records, command))
+    throw hasMoved(subject);
   const own = (leader as unknown as Methods)[method];
   const carrier = own === undefined ? (local as unknown as Methods) : (leader as unknown as Methods);
   const given = ordered.args.map((arg) => (arg === null ? undefined : arg));
@@ -199,7 +239,7 @@ function hasMoved(subject: string): PortolanError {
   return new PortolanError({
     code: 'controller/has-moved',
     disposition: 'retry',
-    message: `${subject} has another platform or scope than this controller knows. Nothing was done.`,
+    message: `A commit has moved ${subject} to another platform or scope after this command was recorded, or just before. Nothing was done.`,
     remedy: 'Look at its status, and retry in a few seconds.',
   });
 }

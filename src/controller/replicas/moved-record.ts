@@ -49,6 +49,7 @@ export async function takeOverInTurn(core: Core, record: AppRecord, lead: Lead):
     // The same text was refused: the revision is not the accepted one.
     if (text !== undefined && text === refused) throw notStoredBy(lead.unit, record);
     if (text !== undefined) takeText(core, record, text);
+    if (!isOwn) record.kept = { ...record.kept, takeovers: record.kept.takeovers + 1 };
     try {
       if (!isOwn) await recordOfSource(statusLedger, replacing(statusLedger, record, text), lead.unit);
     } catch (error) {

@@ -14,6 +14,7 @@ import {
   pass,
   stored,
   storedOn,
+  suspendedBy,
   west,
   writesTo,
 } from './moved-scene.ts';
@@ -178,4 +179,27 @@ test('a suspension is in force over two moves of which the next leader has read 
   await pass(all, 30_000);
   expect(all.domains('east')).not.toContain('c.example.com');
   expectSuspended(scene, 'Ann', 'west');
+});
+
+test('a command that was recorded before two moves is refused: a later one was carried out between them', async () => {
+  const scene = await inSync('two');
+  const { all, one, two } = scene;
+  await one.controller.api.suspend(EAST, 'Ann', 'a test');
+  await all.until(() => suspendedBy(two) === 'Ann', 'the other one shows it');
+  one.isLost = (operation) => operation === 'facts' || operation === 'commands';
+  const resumed = expect(two.controller.api.resume(EAST, 'Bob')).rejects.toMatchObject({
+    code: 'controller/command-pending',
+  });
+  await all.pass(15_000);
+  await resumed;
+  await all.commit(ON_WEST, [two]);
+  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
+  await two.controller.api.suspend(EAST, 'Cara', 'another test');
+  const third = await all.commit(ON_EAST, [two]);
+  one.isLost = () => false;
+  await all.until(() => one.accepted() === third && storedOn(all) === 'east', 'its former leader has it again');
+  await pass(all, 30_000);
+  expectSuspended(scene, 'Cara', 'east');
+  await two.controller.api.resume(EAST, 'Dan');
+  await all.until(() => suspendedBy(two) === undefined, 'a command that is given now is carried out');
 });

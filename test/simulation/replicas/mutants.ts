@@ -106,6 +106,14 @@ export const replicaMutants: readonly DriverMutant[] = [
     rightly: ['I-SUSPENDED', 'I-APPROVAL', 'I-PERMIT'],
     seed: 92,
   },
+  {
+    name: 'a command counts after its application was moved away and back',
+    file: 'controller/replicas/forwarded-methods.ts',
+    find: ' || !hasStayed(records, command))',
+    replace: ')',
+    rightly: ['I-SUSPENDED'],
+    seed: 4_000_318_307,
+  },
 ];
 
 /** So many of the first ones are killed in each run of the tests. */
