@@ -60,8 +60,8 @@ export interface Kept {
   /** When something was last changed, until the health after that change is known. */
   readonly changedMs: EpochMs | null;
   /**
-   * How often the leader of its platform has taken it over from the leader of another one. A command counts only as long as this number
-   * does: a later one may have been carried out elsewhere.
+   * Number of times that the leader of a platform has taken it over from the leader of another one. A command counts only as long as this
+   * number does not change: a later one may have been carried out elsewhere.
    */
   readonly takeovers: number;
 }

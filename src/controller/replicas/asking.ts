@@ -15,7 +15,7 @@ export interface Question {
   readonly args: readonly unknown[];
   /** The scope of the application, by which its user was permitted; undefined: the method is about no application. */
   readonly scope?: ScopeKey | null | undefined;
-  /** How often the application was taken over, as far as this replica knows; undefined: the order does not depend on it. */
+  /** `takeovers` of the application, as far as this replica knows; undefined: the order does not depend on it. */
   readonly takeovers?: number | undefined;
   readonly by: string;
   /** It changes nothing. */

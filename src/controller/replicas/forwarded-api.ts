@@ -21,7 +21,7 @@ import {
   METHODS,
   type MethodName,
   scopeSeen,
-  takeoversSeen,
+  heldTo,
   thingOf,
   unitOf,
 } from './forwarded-methods.ts';
@@ -68,9 +68,8 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
   const ask: Send = (method, args, by, signal = never) => {
     const { isRead, patienceMs } = METHODS[method];
     const unit = unitOf(local, METHODS[method], args[0], source);
-    const scope = scopeSeen(local, method, args[0]);
-    const takeovers = takeoversSeen(core.records, { method }, args[0]);
-    return asking.ask({ unit, method, args, scope, takeovers, by, isRead, patienceMs, signal });
+    const seen = { scope: scopeSeen(local, method, args[0]), ...heldTo(core.records, method, args[0]) };
+    return asking.ask({ unit, method, args, ...seen, by, isRead, patienceMs, signal });
   };
   /** Asks the leader of a unit, or carries it out if this replica leads it. */
   const send = async <Answer>(

@@ -98,7 +98,7 @@ export function unitOf(
   }
 }
 
-/** The arguments of a method, the scope by which its user was permitted, and what `takeoversSeen` returned. */
+/** The arguments of a method, the scope by which its user was permitted, and what `heldTo` returned. */
 export function orderedArgs(args: Json): {
   readonly args: readonly [string, ...Json[]];
   readonly scope?: ScopeKey | null;
@@ -117,17 +117,14 @@ export function scopeSeen(
 }
 
 /**
- * Returns how often the application was taken over that a command is about; undefined: the command does no harm when a later one was carried
- * out before it.
+ * Returns what a command depends on: it does harm where a later one was carried out before it, because another leader took the application
+ * over.
  */
-export function takeoversSeen(
-  records: Records,
-  command: Pick<Command, 'method'>,
-  subject: unknown,
-): number | undefined {
-  const { of, isRead } = METHODS[command.method as MethodName] as Forwarded;
-  if (of !== 'application' || isRead || onlyStops(command)) return undefined;
-  return records.get(subject as ResourceId)?.kept.takeovers;
+export function heldTo(records: Records, method: MethodName, subject: unknown): { readonly takeovers?: number } {
+  const { of, isRead } = METHODS[method];
+  const record =
+    of !== 'application' || isRead || onlyStops({ method }) ? undefined : records.get(subject as ResourceId);
+  return record === undefined ? {} : { takeovers: record.kept.takeovers };
 }
 
 /**
@@ -136,11 +133,9 @@ export function takeoversSeen(
  */
 function hasStayed(records: Records, command: Command): boolean {
   const { args, takeovers } = orderedArgs(command.args);
+  const record = records.get(args[0] as ResourceId);
   // A replica of an earlier version does not say it.
-  if (takeovers === undefined) return true;
-  return (
-    takeoversSeen(records, command, args[0]) === takeovers && records.get(args[0] as ResourceId)?.moved === undefined
-  );
+  return takeovers === undefined || (record?.moved === undefined && record?.kept.takeovers === takeovers);
 }
 
 /** Returns the thing that a command is about, for the order of commands; undefined for reads. */

@@ -226,8 +226,10 @@ export class SharedState implements SharedView {
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
     this.#noteMoves(facts);
     if (this.#leads(sourceUnit(options.source))) {
-      // Something failed while it accepted a revision, or after that: the ledger says which one is accepted.
-      if (this.#core.intake.isBehind) await this.#followAccepted();
+      // Something failed while it accepted a revision, or after that: the ledger says which one is accepted. It says so, too, where
+      // another process may lead the source by now, and this one has not heard of that yet.
+      const isInDoubt = facts.has(this.#keys.saved) && !this.#leadsForSure(sourceUnit(options.source));
+      if (this.#core.intake.isBehind || isInDoubt) await this.#followAccepted();
       if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
     } else await this.#takeSource(facts);
     // After the revision, because a status belongs to the manifests that its leader had.
@@ -304,6 +306,12 @@ export class SharedState implements SharedView {
     await follow(this.#core, followed);
     if (followed !== undefined)
       options.log.info(`following ${followed.accepted.revision}, which the leader of the source accepted`);
+  }
+
+  /** Returns whether no other process can lead a unit that this one leads. */
+  #leadsForSure(unit: LeaseUnit): boolean {
+    const lead = this.#core.leadership.held(unit);
+    return lead !== undefined && lead.validUntilMs() > this.#core.options.clock.monotonic();
   }
 
   /** Returns whether this process may write the records of a unit, also while it hands the unit over. */

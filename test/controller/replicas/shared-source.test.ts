@@ -211,8 +211,8 @@ test('what a new leader stores before the former one notices reaches the former 
   const { group, one, two } = await twoLeaders();
   await group.commit(both('www.example.com'));
   await inSync(group, one, two);
-  // It reads, but its leases are not renewed.
-  one.isLost = (operation) => operation === 'renew';
+  // It reads, but its leases are not renewed, and it stores nothing that would be refused.
+  one.isLost = (operation) => operation === 'renew' || operation === 'commit';
   await group.pass(30_000);
   expect(await two.leadership.take('source:default')).toBe(true);
   expect(await two.leadership.take('platform:east')).toBe(true);
@@ -221,6 +221,7 @@ test('what a new leader stores before the former one notices reaches the former 
   await two.controller.api.suspend(EAST, 'ops', 'a test');
   await group.pass(4_000);
   expect(one.leadership.held('platform:east')).toBeDefined();
+  expect(one.accepted(), 'it writes nothing more by the former revision').toBe(revision);
   one.isLost = () => false;
   await group.until(() => one.leadership.held('platform:east') === undefined, 'the former leader notices');
   await group.until(() => one.accepted() === revision, 'it follows');
