@@ -41,12 +41,15 @@ const ALONE_MAX = 8;
 /** Applications that a message names. */
 const NAMED_MAX = 20;
 
-/** Makes the accepted source the desired state, and requeues the applications that changed. */
-export async function follow(core: Core, latest: AcceptedReading | undefined): Promise<void> {
+/**
+ * Makes the accepted source the desired state, and requeues the applications that changed.
+ * @param isOfAnother another process has accepted it, and reports it.
+ */
+export async function follow(core: Core, latest: AcceptedReading | undefined, isOfAnother = false): Promise<void> {
   if (latest === undefined) return;
   const { records, queue, options } = core;
   const { accepted } = latest;
-  const leadsSource = core.leadership.of(sourceUnit(options.source)) !== undefined;
+  const leadsSource = !isOfAnother && core.leadership.of(sourceUnit(options.source)) !== undefined;
   const isNew = core.account.snapshot !== accepted.snapshot;
   core.decided.clear();
   const turn = (): Promise<void> => options.clock.sleep(0);

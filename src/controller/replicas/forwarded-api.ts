@@ -14,20 +14,21 @@ import { Commands } from './commands.ts';
 import { type ForwardedPlans, forwardedPlans } from './forwarded-plans.ts';
 import {
   carryOut,
+  heldTo,
   isAwaited,
   isLong,
-  onlyStops,
   type LeaderMethods,
   METHODS,
   type MethodName,
+  onlyStops,
   scopeSeen,
-  heldTo,
   thingOf,
   unitOf,
+  unlessMoved,
 } from './forwarded-methods.ts';
 import type { Replicas } from './group.ts';
 import { byPlatform, type ForwardedParts, isConfigured, type Send, unitsOf } from './forwarded-parts.ts';
-import { platformUnit, sourceUnit } from './leadership.ts';
+import { isCertain, platformUnit, sourceUnit } from './leadership.ts';
 import type { DatabaseContact } from './shared-events.ts';
 
 export interface Forwarded {
@@ -83,10 +84,12 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     const unit = unitOf(local, { of }, args[0], source);
     const lead = leadership.of(unit);
     // Without the database, a leader still shows the last state that it read. It decides only while no other one can lead.
-    const isOwn = lead !== undefined && (isRead || lead.validUntilMs() > clock.monotonic());
+    const isOwn = lead !== undefined && (isRead || isCertain(lead, clock));
     // No replica leads a platform that the configuration does not have.
     if (!isOwn && isConfigured(core, unit)) return (await ask(method, args, by, signal)) as Answer;
-    return isRead ? own() : commands.afterRecorded(unit, of === 'platform' ? unit : (args[0] as string), own);
+    if (isRead) return own();
+    const thing = of === 'platform' ? unit : (args[0] as string);
+    return commands.afterRecorded(unit, thing, unlessMoved(core.records, method, args[0], own));
   };
   const api: ControllerApi = {
     ...local,
@@ -94,9 +97,6 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     ...forwardedCommands(local, send),
     ...forwardedSyncs(parts, asking.order),
     ...plans.api,
-    planAdoption: (id, resource, signal) =>
-      send('planAdoption', [id, resource], '', () => local.planAdoption(id, resource, signal), signal),
-    planPrune: (scope, signal) => send('planPrune', [scope], '', () => local.planPrune(scope, signal), signal),
     replicas: () => replicas.state(unitsOf(core)),
   };
   return { api, start: () => commands.start(), close: () => commands.close() };
@@ -112,7 +112,15 @@ type SendOwn = <Answer>(
 
 type Reads = Pick<
   ControllerApi,
-  'status' | 'details' | 'resource' | 'doubts' | 'monitoring' | 'dependencies' | 'findCommit'
+  | 'status'
+  | 'details'
+  | 'resource'
+  | 'doubts'
+  | 'monitoring'
+  | 'dependencies'
+  | 'findCommit'
+  | 'planAdoption'
+  | 'planPrune'
 >;
 
 /** Returns the contact with the database, with the age of the oldest part of what this process shows of the others. */
@@ -150,6 +158,9 @@ function forwardedReads({ core, local, replicas, contact }: ForwardedParts, send
       return send('doubts', [id], '', () => local.doubts(id));
     },
     monitoring: async (id, window) => send('monitoring', [id, window], '', () => local.monitoring(id, window)),
+    planAdoption: (id, resource, signal) =>
+      send('planAdoption', [id, resource], '', () => local.planAdoption(id, resource, signal), signal),
+    planPrune: (scope, signal) => send('planPrune', [scope], '', () => local.planPrune(scope, signal), signal),
     async dependencies() {
       const own = await local.dependencies();
       const reports = replicas.others();

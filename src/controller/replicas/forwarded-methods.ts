@@ -128,14 +128,32 @@ export function heldTo(records: Records, method: MethodName, subject: unknown): 
 }
 
 /**
- * Returns whether an application is where it was when a command was recorded. While it was led elsewhere, later commands were carried out
+ * Returns whether an application is where it was when a command was given. While it was led elsewhere, later commands were carried out
  * there, which this one would undo.
+ * @param takeovers as `heldTo` returned it then. A replica of an earlier version does not say it.
  */
-function hasStayed(records: Records, command: Command): boolean {
-  const { args, takeovers } = orderedArgs(command.args);
-  const record = records.get(args[0] as ResourceId);
-  // A replica of an earlier version does not say it.
-  return takeovers === undefined || (record?.moved === undefined && record?.kept.takeovers === takeovers);
+function hasStayed(records: Records, subject: unknown, takeovers: number | undefined): boolean {
+  const record = records.get(subject as ResourceId);
+  if (takeovers === undefined || record === undefined) return true;
+  return record.moved === undefined && record.kept.takeovers === takeovers;
+}
+
+/**
+ * Returns a command of this process that is refused if its application moves before its turn comes. One that has moved already is taken over
+ * from another leader first, and with it what was decided there.
+ */
+export function unlessMoved<Answer>(
+  records: Records,
+  method: MethodName,
+  subject: unknown,
+  own: () => Promise<Answer>,
+): () => Promise<Answer> {
+  if (records.get(subject as ResourceId)?.moved !== undefined) return own;
+  const { takeovers } = heldTo(records, method, subject);
+  return async () => {
+    if (!hasStayed(records, subject, takeovers)) throw hasMoved(subject as string);
+    return own();
+  };
 }
 
 /** Returns the thing that a command is about, for the order of commands; undefined for reads. */
@@ -202,7 +220,7 @@ export async function carryOut(
   const [subject] = ordered.args;
   // The user was permitted by the scope that the other replica knows.
   const isSame = ordered.scope === scopeSeen(local, method as MethodName, subject);
-  if (!isSame || unitOf(local, forwarded, subject, source) !== unit || !hasStayed(records, command))
+  if (!isSame || unitOf(local, forwarded, subject, source) !== unit || !hasStayed(records, subject, ordered.takeovers))
     throw hasMoved(subject);
   const own = (leader as unknown as Methods)[method];
   const carrier = own === undefined ? (local as unknown as Methods) : (leader as unknown as Methods);
@@ -234,7 +252,7 @@ function hasMoved(subject: string): PortolanError {
   return new PortolanError({
     code: 'controller/has-moved',
     disposition: 'retry',
-    message: `A commit has moved ${subject} to another platform or scope after this command was recorded, or just before. Nothing was done.`,
+    message: `A commit has moved ${subject} to another platform or scope after this command was given, or just before. Nothing was done.`,
     remedy: 'Look at its status, and retry in a few seconds.',
   });
 }

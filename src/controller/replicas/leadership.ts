@@ -44,6 +44,11 @@ export function sourceUnit(source: string): LeaseUnit {
   return `source:${source}`;
 }
 
+/** Returns whether no other process can have the lead of a unit, by the clock of this one. */
+export function isCertain(lead: Lead | undefined, clock: Clock): lead is Lead {
+  return lead !== undefined && lead.validUntilMs() > clock.monotonic();
+}
+
 /**
  * Returns the clock of one replica. Times since boot end with the process: another replica may run on another machine, or in a
  * container whose times begin elsewhere, so it trusts none of them and begins each settle window again.

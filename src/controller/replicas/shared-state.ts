@@ -22,7 +22,7 @@ import {
 import { findOrphans, orphanCheckFact, orphansFact } from '../orphans.ts';
 import { addAge } from '../removal-age.ts';
 import { savedSourceFact } from '../saved-source.ts';
-import { type LeadChange, platformUnit, sourceUnit } from './leadership.ts';
+import { isCertain, type LeadChange, platformUnit, sourceUnit } from './leadership.ts';
 import { beginPasses, forgetPasses, takeStored } from './moved-record.ts';
 import type { Age, SharedView } from './shared-view.ts';
 import { standingFact } from './source-standing.ts';
@@ -221,21 +221,22 @@ export class SharedState implements SharedView {
   }
 
   async #apply({ serial, facts }: ChangedFacts): Promise<void> {
-    const { options } = this.#core;
+    const { intake, leadership, options } = this.#core;
+    const source = sourceUnit(options.source);
     const statuses = [...facts].filter(([key]) => key.startsWith(this.#keys.status));
     for (const [key, text] of statuses) this.#unclaimed.set(this.#idOf(key), text);
     this.#noteMoves(facts);
-    if (this.#leads(sourceUnit(options.source))) {
+    if (this.#leads(source)) {
       // Something failed while it accepted a revision, or after that: the ledger says which one is accepted. It says so, too, where
       // another process may lead the source by now, and this one has not heard of that yet.
-      const isInDoubt = facts.has(this.#keys.saved) && !this.#leadsForSure(sourceUnit(options.source));
-      if (this.#core.intake.isBehind || isInDoubt) await this.#followAccepted();
+      const isInDoubt = facts.has(this.#keys.saved) && !isCertain(leadership.held(source), options.clock);
+      if (intake.isBehind || isInDoubt) await this.#followAccepted(!intake.isBehind);
       if (this.#serial > 0 && this.#keys.areOrphansAsked(facts)) await findOrphans(this.#core);
     } else await this.#takeSource(facts);
     // After the revision, because a status belongs to the manifests that its leader had.
     for (const [key] of statuses) this.#understand(key, () => this.#takeStatus(this.#idOf(key)));
     // The rest is about applications that git does not name any more. If one returns, its record is read from the ledger.
-    if (!this.#core.intake.isBehind && this.#core.intake.accepted !== undefined) this.#unclaimed.clear();
+    if (!intake.isBehind && intake.accepted !== undefined) this.#unclaimed.clear();
     this.#serial = serial;
     [this.#readMs, this.#readAtMs] = [options.clock.monotonic(), options.clock.now()];
     options.observer.caughtUp();
@@ -294,24 +295,19 @@ export class SharedState implements SharedView {
     };
     take(list, (text) => commits.replace(text));
     take(standing, (text) => intake.takeStanding(text));
-    if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined) await this.#followAccepted();
+    if (facts.has(this.#keys.saved) || intake.isBehind || intake.accepted === undefined)
+      await this.#followAccepted(true);
     take(orphans, (text) => {
       this.#core.found = { orphans: JSON.parse(text) as readonly OrphanStatus[], places: new Set() };
     });
   }
 
-  async #followAccepted(): Promise<void> {
+  async #followAccepted(isOfAnother: boolean): Promise<void> {
     const { intake, options } = this.#core;
     const followed = await intake.followSaved();
-    await follow(this.#core, followed);
+    await follow(this.#core, followed, isOfAnother);
     if (followed !== undefined)
       options.log.info(`following ${followed.accepted.revision}, which the leader of the source accepted`);
-  }
-
-  /** Returns whether no other process can lead a unit that this one leads. */
-  #leadsForSure(unit: LeaseUnit): boolean {
-    const lead = this.#core.leadership.held(unit);
-    return lead !== undefined && lead.validUntilMs() > this.#core.options.clock.monotonic();
   }
 
   /** Returns whether this process may write the records of a unit, also while it hands the unit over. */

@@ -201,3 +201,51 @@ test('a command that was recorded before two moves is refused: a later one was c
   await two.controller.api.resume(EAST, 'Dan');
   await all.until(() => suspendedBy(two) === undefined, 'a command that is given now is carried out');
 });
+
+test('a resume that waits for its turn while the application is moved and moved back is refused', async () => {
+  const scene = await inSync('two');
+  const { all, one, two } = scene;
+  await one.controller.api.suspend(EAST, 'Ann', 'a test');
+  await all.until(() => suspendedBy(two) === 'Ann', 'the other one shows it');
+  const storing = hold(one, (op) => op === 'commit');
+  const again = one.controller.api.suspend(EAST, 'Ann', 'another reason').catch((error: unknown) => error);
+  await all.until(storing.isHeld, 'a decision is being stored');
+  const resume = one.controller.api.resume(EAST, 'Bob').catch((error: unknown) => error);
+  await all.commit(ON_WEST, [two]);
+  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
+  await two.controller.api.suspend(EAST, 'Cara', 'another test');
+  const third = await all.commit(ON_EAST, [two]);
+  await all.until(() => one.accepted() === third, 'its former leader follows');
+  storing.goOn();
+  expect(await Promise.all([again, resume])).toMatchObject([
+    { code: 'controller/not-leader' },
+    { code: 'controller/has-moved' },
+  ]);
+  await all.until(() => storedOn(all) === 'east', 'its former leader has it again');
+  await pass(all, 30_000);
+  expectSuspended(scene, 'Cara', 'east');
+});
+
+test('the same is true where it waits for the end of a pass', async () => {
+  const scene = await inSync('two');
+  const { all, one, two } = scene;
+  await one.controller.api.suspend(EAST, 'Ann', 'a test');
+  await all.until(() => suspendedBy(two) === 'Ann', 'the other one shows it');
+  await pass(all, 5_000);
+  drift(all);
+  const storing = hold(one, (op) => op === 'commit');
+  await one.controller.api.sync([EAST], 'Bob');
+  await all.until(storing.isHeld, 'it stores the status that a pass found');
+  const resume = one.controller.api.resume(EAST, 'Bob').catch((error: unknown) => error);
+  await all.pass(100);
+  await all.commit(ON_WEST, [two]);
+  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
+  await two.controller.api.suspend(EAST, 'Cara', 'another test');
+  const third = await all.commit(ON_EAST, [two]);
+  await all.until(() => one.accepted() === third, 'its former leader follows');
+  storing.goOn();
+  expect(await resume).toMatchObject({ code: 'controller/not-leader' });
+  await all.until(() => storedOn(all) === 'east', 'its former leader has it again');
+  await pass(all, 30_000);
+  expectSuspended(scene, 'Cara', 'east');
+});

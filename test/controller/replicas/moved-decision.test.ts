@@ -121,6 +121,23 @@ test('a person suspends an application at its next leader before the first pass 
   expectSuspended(scene, 'Bob', 'west');
 });
 
+test('a person resumes an application at its next leader during the first pass of that one', async () => {
+  const scene = await inSync('one');
+  const { all, one, two } = scene;
+  await one.controller.api.suspend(EAST, 'Ann', 'a test');
+  await all.until(() => suspendedBy(two) === 'Ann', 'both know it');
+  const reading = hold(two, (op) => op === 'read' && two.controller.api.application(EAST)?.platform === 'west');
+  const told = all.commit(ON_WEST, [one]);
+  await all.until(reading.isHeld, 'it is about to read what the former leader has stored');
+  const resumed = two.controller.api.resume(EAST, 'Bob');
+  await all.pass(100);
+  reading.goOn();
+  await resumed;
+  await told;
+  await all.until(() => all.domains('west').includes('new.example.com'), 'it is applied');
+  expect(stored(all)).toMatchObject({ status: { platform: 'west' }, kept: { suspended: null } });
+});
+
 test('the former leader does not confirm that an application runs which the next one has suspended', async () => {
   const scene = await inSync('two');
   const { all, one, two } = scene;

@@ -228,6 +228,8 @@ test('what a new leader stores before the former one notices reaches the former 
   const isSuspended = () => one.controller.api.application(EAST)?.pause?.type === 'suspended';
   await group.until(isSuspended, 'it shows what the new leader has decided');
   expect(one.controller.api.status().source.observedRevision).toBe(revision);
+  const told = one.eventsOf('source.accepted').filter((event) => event.revision === revision);
+  expect(told, 'only the new leader reports it').toHaveLength(1);
 });
 
 test('a suspension that is stored while git removes and names the application again stays', async () => {
