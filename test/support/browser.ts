@@ -5,12 +5,19 @@ import chromium from '@sparticuz/chromium';
 import { type Browser, type BrowserServer, chromium as launcher, type LaunchOptions } from 'playwright-core';
 import packageFile from '../../package.json' with { type: 'json' };
 
-/** Flags for small machines that would make it forgive, or fall over with the first page that is closed. */
-const LAX: ReadonlySet<string> = new Set([
+/**
+ * Flags of the package that would make it forgive, or fall over with the first page that is closed, or draw each page through an emulated
+ * graphics processor, which takes more time than all the rest of a page.
+ */
+const UNWANTED: ReadonlySet<string> = new Set([
   '--single-process',
   '--disable-web-security',
   '--allow-running-insecure-content',
   '--disable-site-isolation-trials',
+  '--use-gl=angle',
+  '--use-angle=swiftshader',
+  '--enable-unsafe-swiftshader',
+  '--ignore-gpu-blocklist',
 ]);
 
 /**
@@ -30,7 +37,12 @@ async function launchOptions(): Promise<LaunchOptions> {
   const isBundled = process.platform === 'linux' && process.arch === 'x64';
   return {
     ...(isBundled ? { executablePath: await unpacked() } : { channel: 'chrome' }),
-    args: [...chromium.args.filter((flag) => !LAX.has(flag)), '--no-sandbox', '--disable-background-networking'],
+    args: [
+      ...chromium.args.filter((flag) => !UNWANTED.has(flag)),
+      '--disable-gpu',
+      '--no-sandbox',
+      '--disable-background-networking',
+    ],
   };
 }
 
