@@ -15,6 +15,7 @@ import type {
   HealMode,
   Pause,
   ResourceStatus,
+  StatusError,
 } from '../model/status.ts';
 import type { EpochMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
@@ -40,6 +41,8 @@ export interface Findings {
   readonly approval: ApprovalNeeded | null;
   /** Refusals by policies of Settings. */
   readonly denied: readonly Refusal[];
+  /** Another refusal that no approval permits. Nothing is sent, not even to correct drift. */
+  readonly refused: Pick<StatusError, 'message' | 'remedy'> | undefined;
   readonly health: ConditionState;
 }
 
@@ -99,10 +102,11 @@ function unobserved(error: PortolanError | undefined, otherwise?: string): Condi
 }
 
 function ready(findings: Findings): ConditionState {
-  const { plan, error, pause, approval, denied, waits, drifts, inDoubt } = findings;
+  const { plan, error, pause, approval, denied, refused, waits, drifts, inDoubt } = findings;
   if (plan === undefined) return unobserved(error, pauseMessage(pause));
   if (approval !== null) return no('ApprovalNeeded', approval.refusals.map(({ message }) => message).join('; '));
   if (denied.length > 0) return no('Denied', listed(denied.map(({ message }) => message)));
+  if (refused !== undefined) return no('Failing', refused.message);
   const [hold] = plan.holds;
   if (hold !== undefined) return no('Held', `${hold.resource}: ${hold.message}`);
   if (error !== undefined) return no('Failing', error.message);
@@ -135,7 +139,7 @@ const LISTED_MAX = 4;
 
 /** Returns whether work continues by itself, or requires manual action. */
 function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'Stalled'> {
-  const { plan, error, approval, denied, pause, waits, failed, inDoubt } = findings;
+  const { plan, error, approval, denied, refused, pause, waits, failed, inDoubt } = findings;
   const stalled = (reason: string, message: string, reconciling = no(reason)) => ({
     Stalled: yes(reason, message),
     Reconciling: reconciling,
@@ -148,6 +152,7 @@ function progress(findings: Findings): Pick<ConditionStates, 'Reconciling' | 'St
     );
   if (denied.length > 0)
     return stalled('Denied', listed(denied.map(({ message, override }) => `${message} (${override})`)));
+  if (refused !== undefined) return stalled('Failing', withRemedy(refused), retrying);
   const hold = plan?.holds.find(requiresManualAction);
   if (hold !== undefined) return stalled('Held', withRemedy(hold));
   if (pause?.type === 'suspended') return stalled('Suspended', pauseMessage(pause));

@@ -50,6 +50,8 @@ export function judgePass(input: PassToJudge) {
     plan === undefined ? { drifts: new Map<ResourceId, Drift>(), news: [] } : trackDrift(input.seen, plan, nowMs);
   const denied = outcome.type === 'refused' ? outcome.refusals.filter(({ code }) => code === POLICY_REFUSAL) : [];
   const { work } = record;
+  // An application does not fail because its region takes no changes.
+  const isFailing = pause?.type !== 'region';
   const findings: Findings = {
     work,
     plan,
@@ -60,10 +62,10 @@ export function judgePass(input: PassToJudge) {
     pause,
     approval,
     denied,
+    refused: isFailing && denied.length === 0 ? refusalOf(passed, nowMs) : undefined,
     health,
   };
-  // An application does not fail because its region takes no changes.
-  const failure = pause?.type === 'region' ? undefined : failureOf(error, results, passed, nowMs);
+  const failure = isFailing ? failureOf(error, results, passed, nowMs) : undefined;
   const states = applicationConditions(findings);
   const isReady = states.Ready.status === 'True';
   record.status = {
@@ -152,7 +154,7 @@ export function healthEvents(id: ResourceId, former: ApplicationStatus, now: App
 function failureOf(
   error: PortolanError | undefined,
   results: readonly ActionResult[],
-  { outcome, approval }: Passed,
+  passed: Passed,
   atMs: EpochMs,
 ): StatusError | undefined {
   if (error !== undefined) return { code: error.code, message: error.message, remedy: error.remedy, atMs };
@@ -162,18 +164,17 @@ function failureOf(
     const message = `${action.resource}: "${action.summary}" failed: ${request}: ${answer.message}`;
     return { code: `action/${reason.type}`, message, remedy, atMs };
   }
-  if (outcome.type === 'refused' && approval === null) {
-    const [refusal, ...others] = outcome.refusals;
-    const more = others.length === 0 ? '' : `; and ${amount(others.length, 'more refusal')}`;
-    if (refusal !== undefined)
-      return {
-        code: refusal.code,
-        message: `${refusal.message}${more}.`,
-        remedy: `To allow it: ${refusal.override}.`,
-        atMs,
-      };
-  }
-  return undefined;
+  return refusalOf(passed, atMs);
+}
+
+/** Returns the first refusal of a plan that no approval permits, with the number of the others. */
+function refusalOf({ outcome, approval }: Passed, atMs: EpochMs): StatusError | undefined {
+  if (outcome.type !== 'refused' || approval !== null) return undefined;
+  const [refusal, ...others] = outcome.refusals;
+  if (refusal === undefined) return undefined;
+  const { code, message, override } = refusal;
+  const more = others.length === 0 ? '' : `; and ${amount(others.length, 'more refusal')}`;
+  return { code, message: `${message}${more}.`, remedy: `To allow it: ${override}.`, atMs };
 }
 
 function pendingOf(plan: ScopePlan, waits: readonly Wait[]): PendingWork | null {

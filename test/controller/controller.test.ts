@@ -315,3 +315,24 @@ test('another configuration is in force from the next pass on', async () => {
   await world.controller.reload(configuration);
   await world.until(() => portOf(world).alias === 'SITE', 'it is applied');
 });
+
+test('an application that is in sync fails while its scope is not permitted, and has recovered only after that', async () => {
+  const world = started();
+  await world.commit(FILES);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
+  const configuration = world.configuration();
+  const scopes = { allow: ['nobody/*/*'] };
+  await world.controller.reload({ ...configuration, settings: { ...configuration.settings, scopes } });
+  await world.controller.api.sync([SHOP], 'alice');
+  await world.until(() => world.application(SHOP).failures > 2, 'it is refused again and again');
+  expect(world.ready(SHOP)).toBe('False Failing');
+  expect(world.application(SHOP).conditions.find(({ type }) => type === 'Stalled')).toMatchObject({
+    status: 'True',
+    message: expect.stringContaining('spec.scopes.allow'),
+  });
+  expect(world.eventsOf('application.failed').filter(({ application }) => application === SHOP)).toHaveLength(1);
+  expect(world.eventsOf('application.recovered')).toEqual([]);
+  await world.controller.reload(configuration);
+  await world.until(() => world.ready(SHOP) === 'True InSync', 'it is permitted again');
+  expect(world.eventsOf('application.recovered').filter(({ application }) => application === SHOP)).toHaveLength(1);
+});
