@@ -3,6 +3,7 @@
 -- ledger compact, ledger restore and ledger copy. It is one transaction: replicas that run keep their privileges, and a fault in the
 -- middle changes nothing.
 BEGIN;
+GRANT USAGE ON SCHEMA portolan TO portolan;
 REVOKE ALL ON ALL TABLES IN SCHEMA portolan FROM portolan;
 GRANT SELECT ON ALL TABLES IN SCHEMA portolan TO portolan;
 GRANT INSERT ON portolan.history TO portolan;

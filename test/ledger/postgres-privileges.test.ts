@@ -129,6 +129,15 @@ test('the role of a controller shares a ledger with other replicas, and needs ea
   await replicate(names.length + 1);
 });
 
+test('the grants also give back the right to look into the schema', async () => {
+  await server.query('REVOKE USAGE ON SCHEMA portolan FROM portolan');
+  const refused = await errorOf(openSharedLedger(as('portolan'), { ...real, replica: 'one' }));
+  expect([refused.code, refused.remedy]).toEqual(['ledger/refused', expect.stringContaining('grants.sql')]);
+  await server.query(`SET ROLE portolan_owner; ${example('grants.sql')}`);
+  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
+  await shared.close();
+});
+
 test('a replica starts with all that the grants contain, and names everything that is missing at once', async () => {
   await server.query(
     'REVOKE ALL ON ALL TABLES IN SCHEMA portolan FROM portolan; GRANT SELECT ON portolan.meta TO portolan',
