@@ -98,12 +98,14 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
 
 function registerLeases(registry: Registry, standing: Standing, clock: Clock): void {
   const sinceSeconds = (fromMs: MonotonicMs): number => Math.max(0, clock.monotonic() - fromMs) / 1000;
+  const leftMs = (lease: HeldLease | undefined): number =>
+    (lease?.validUntilMs() ?? Number.NEGATIVE_INFINITY) - clock.monotonic();
   registerGauge(
     registry,
     'portolan_lease_held',
     '1 while this controller leads the platform or source, 0 while another one may. The sum over all controllers should be 1.',
     ['unit'],
-    () => (standing.units ?? []).map((unit) => [{ unit }, standing.held.has(unit) ? 1 : 0]),
+    () => (standing.units ?? []).map((unit) => [{ unit }, leftMs(standing.held.get(unit)) > 0 ? 1 : 0]),
   );
   registerGauge(registry, 'portolan_lease_age_seconds', 'Time since this controller took the lease.', ['unit'], () =>
     [...standing.held].map(([unit, { sinceMs }]) => [{ unit }, sinceSeconds(sinceMs)]),
@@ -113,7 +115,7 @@ function registerLeases(registry: Registry, standing: Standing, clock: Clock): v
     'portolan_lease_remaining_seconds',
     'Time until another controller may take the lease, if this one does not renew it. Not positive: it may have done so.',
     ['unit'],
-    () => [...standing.held].map(([unit, { validUntilMs }]) => [{ unit }, (validUntilMs() - clock.monotonic()) / 1000]),
+    () => [...standing.held].map(([unit, lease]) => [{ unit }, leftMs(lease) / 1000]),
   );
   registerGauge(
     registry,

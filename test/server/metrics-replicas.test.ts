@@ -135,6 +135,18 @@ test('a controller that cannot follow the accepted revision says so, also when a
   expect((await samplesOf(other)).has('portolan_source_failing{source="default"}')).toBe(false);
 });
 
+test('a lease that is not renewed is not held any more, also before its controller notices', async () => {
+  const metrics = replica();
+  metrics.observer.units(['platform:east']);
+  metrics.observer.led(lease('platform:east'));
+  const held = async () => (await samplesOf(metrics)).get('portolan_lease_held{unit="platform:east"}');
+  clock.advance(14_999);
+  expect(await held()).toBe(1);
+  clock.advance(1);
+  expect(await held()).toBe(0);
+  expect((await samplesOf(metrics)).get('portolan_lease_remaining_seconds{unit="platform:east"}')).toBe(0);
+});
+
 test('a platform that was removed from the configuration has no lease to hold', async () => {
   const metrics = replica();
   metrics.observer.units(UNITS);
