@@ -133,3 +133,20 @@ test('the connection for signals ends at its greatest age, as those of the pool,
   await until(() => heard > before);
   await shared.close();
 });
+
+test('leases that cannot be renewed are reported once, with the reason, and once more when they are renewed again', async () => {
+  const { access, hold, free } = await crowded();
+  const reports: (string | undefined)[] = [];
+  const onRenewals = (failure: { readonly code: string } | undefined) => void reports.push(failure?.code);
+  const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500, onRenewals });
+  onTestFinished(() => shared.close());
+  const lead = await shared.lead('platform:east');
+  await hold('lease');
+  await until(() => reports.length > 0);
+  expect(reports).toEqual(['ledger/busy']);
+  await until(() => (lead?.validUntilMs() ?? 0) < real.clock.monotonic());
+  expect(reports).toHaveLength(1);
+  await free();
+  await until(() => reports.length > 1);
+  expect(reports).toEqual(['ledger/busy', undefined]);
+});

@@ -7,7 +7,7 @@ import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { invalidInput } from '../../model/errors.ts';
+import { invalidInput, type PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -34,6 +34,7 @@ interface ReplicaOptions {
   readonly source: string;
   readonly actor: string;
   readonly leaseMs: number;
+  readonly log: Log;
 }
 
 /**
@@ -42,7 +43,7 @@ interface ReplicaOptions {
  */
 export async function openReplica(options: ReplicaOptions, surroundings: Surroundings): Promise<Replica> {
   const { clock, random, hostName = 'controller' } = surroundings;
-  const { ledger, actor, leaseMs, source } = options;
+  const { ledger, actor, leaseMs, source, log } = options;
   if (leaseMs < LEASE_MS_MIN)
     throw invalidInput(
       'controller/short-lease',
@@ -52,7 +53,13 @@ export async function openReplica(options: ReplicaOptions, surroundings: Surroun
   // A container that starts again has the same host name, and the leases of its former process may still be valid.
   const name = options.name ?? `${hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-')}-${random.hex(2)}`;
   const access = postgresAccess(ledger, surroundings);
-  const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name, source });
+  const onRenewals = (failure: PortolanError | undefined): void => {
+    if (failure === undefined) return log.info('leases are renewed again');
+    const { message, code, remedy } = failure;
+    const text = 'leases were not renewed for half of their length; once they end, another controller may take them';
+    log.warn(`${text}: ${message}`, { code, remedy });
+  };
+  const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name, source, onRenewals });
   return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
 }
 

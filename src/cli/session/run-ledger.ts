@@ -36,11 +36,11 @@ export async function openRunLedger(
   options: RunLedgerOptions,
   surroundings: Surroundings,
 ): Promise<RunLedger | undefined> {
-  const { ledger: address, actor, name, source, settings } = options;
+  const { ledger: address, actor, name, source, settings, log } = options;
   if (isPostgres(address)) {
     const { openReplica } = await import('./replica.ts');
     const { leaseMs } = settings.controller;
-    const open = () => openReplica({ ledger: address, name, source, actor, leaseMs }, surroundings);
+    const open = () => openReplica({ ledger: address, name, source, actor, leaseMs, log }, surroundings);
     const replica = await whenUsable(open, options, surroundings);
     if (replica === undefined) return undefined;
     const { shared } = replica.replicas;

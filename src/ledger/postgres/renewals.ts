@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely';
+import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Random } from '../../runtime/random.ts';
 import { type Moment, momentOf } from '../../runtime/time-limit.ts';
@@ -23,6 +24,8 @@ export interface RenewalParts {
   readonly random: Random;
   readonly holder: string;
   readonly leaseMs: number;
+  /** Called when renewals have failed for half a lease, with the last error, and with undefined once they succeed again. */
+  readonly onFailing?: ((error: unknown) => void) | undefined;
 }
 
 /** A lease is renewed this often within its length. */
@@ -37,6 +40,9 @@ export class Renewals {
   readonly #tracked = new Set<Promise<unknown>>();
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
+  /** Since when every renewal has failed; undefined: the last one did not. */
+  #failingFrom: MonotonicMs | undefined;
+  #isReported = false;
 
   constructor(parts: RenewalParts) {
     this.#parts = parts;
@@ -90,13 +96,17 @@ export class Renewals {
   async #renew(): Promise<boolean> {
     if (this.#leases.size === 0) return true;
     const leases = new Map([...this.#leases].map((lease) => [lease.scope, lease]));
-    const before = momentOf(this.#parts.clock);
+    const { clock } = this.#parts;
+    const before = momentOf(clock);
+    const beforeMs = clock.monotonic();
     let outcomes: ReadonlyMap<string, Outcome>;
     try {
       outcomes = await this.#send([...leases.values()]);
-    } catch {
+    } catch (error) {
+      this.#noteFailure(error, beforeMs);
       return false; // The next attempt, or the next transaction, may reach the database again.
     }
+    this.#noteSuccess();
     for (const [scope, outcome] of outcomes) {
       const lease = leases.get(scope);
       if (lease === undefined) continue;
@@ -104,6 +114,20 @@ export class Renewals {
       if (outcome === 'lost') lease.check();
     }
     return ![...outcomes.values()].includes('busy');
+  }
+
+  #noteFailure(error: unknown, beforeMs: MonotonicMs): void {
+    const { clock, leaseMs, onFailing } = this.#parts;
+    this.#failingFrom ??= beforeMs;
+    if (this.#isReported || clock.monotonic() - this.#failingFrom < leaseMs / 2) return;
+    this.#isReported = true;
+    onFailing?.(error);
+  }
+
+  #noteSuccess(): void {
+    this.#failingFrom = undefined;
+    if (this.#isReported) this.#parts.onFailing?.(undefined);
+    this.#isReported = false;
   }
 
   /** A transaction of this process, which renews its lease itself, or a takeover has the row of a lease that is busy. */
