@@ -242,7 +242,7 @@ export function otherSource({ replica, source }: Pick<LeaseHolder, 'replica' | '
     disposition: 'retry',
     message: `The controller ${replica} works on another source, "${source}", with this ledger. A platform has one leader for all sources, which reconciles its own source only.`,
     remedy:
-      'Give the controllers of each source a ledger of their own (?schema=NAME), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
+      'Give the controllers of each source a database of their own (or a schema, ?schema=NAME, with this name in the files of examples/postgres), or the same --source. To rename the source, stop all controllers, and start them with the new name.',
   });
 }
 
@@ -251,7 +251,7 @@ export function notEmpty(location: string, what: string): PortolanError {
   return invalidInput(
     'ledger/not-empty',
     `Nothing was copied to ${location}: ${what}.`,
-    'Name a file that does not exist, or a schema without a ledger (?schema=NAME).',
+    'Name a file that does not exist, or a database without a ledger (or a schema, ?schema=NAME, with this name in the files of examples/postgres).',
   );
 }
 

@@ -27,6 +27,8 @@ async function crowded() {
     hold: async (...tables: readonly string[]) =>
       client.query(`BEGIN; LOCK TABLE ${tables.map((table) => `${schema}.${table}`).join(', ')}`),
     free: async () => client.query('COMMIT'),
+    revoke: async (table: string) => querySharedServer(`REVOKE UPDATE ON ${schema}.${table} FROM ${role}`),
+    grant: async (table: string) => querySharedServer(`GRANT UPDATE ON ${schema}.${table} TO ${role}`),
     count: async (): Promise<number> => {
       const [row] = await querySharedServer(
         `SELECT count(*)::int AS count FROM pg_stat_activity WHERE usename = '${role}'`,
@@ -134,19 +136,21 @@ test('the connection for signals ends at its greatest age, as those of the pool,
   await shared.close();
 });
 
-test('leases that cannot be renewed are reported once, with the reason, and once more when they are renewed again', async () => {
-  const { access, hold, free } = await crowded();
-  const reports: (string | undefined)[] = [];
-  const onRenewals = (failure: { readonly code: string } | undefined) => void reports.push(failure?.code);
-  const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500, onRenewals });
-  onTestFinished(() => shared.close());
-  const lead = await shared.lead('platform:east');
-  await hold('lease');
-  await until(() => reports.length > 0);
-  expect(reports).toEqual(['ledger/busy']);
-  await until(() => (lead?.validUntilMs() ?? 0) < real.clock.monotonic());
-  expect(reports).toHaveLength(1);
-  await free();
-  await until(() => reports.length > 1);
-  expect(reports).toEqual(['ledger/busy', undefined]);
-});
+test.for(['ledger/busy', 'ledger/refused'])(
+  'leases that cannot be renewed are reported once, with %s, and once more when they are renewed again',
+  async (code) => {
+    const { access, hold, free, revoke, grant } = await crowded();
+    const reports: (string | undefined)[] = [];
+    const onRenewals = (failure: { readonly code: string } | undefined) => void reports.push(failure?.code);
+    const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500, onRenewals });
+    onTestFinished(() => shared.close());
+    const lead = await shared.lead('platform:east');
+    await (code === 'ledger/busy' ? hold('lease') : revoke('lease'));
+    await until(() => reports.length > 0);
+    await until(() => (lead?.validUntilMs() ?? 0) < real.clock.monotonic());
+    expect(reports).toEqual([code]);
+    await (code === 'ledger/busy' ? free() : grant('lease'));
+    await until(() => reports.length > 1);
+    expect(reports).toEqual([code, undefined]);
+  },
+);
