@@ -47,10 +47,14 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
     longestLagMs: () => Math.round(Math.max(lastLagMs, ...lags)),
     /** Returns why the process is not ready; empty when it is. The reasons contain no private data, because anyone can read them. */
     obstacles: async (): Promise<readonly string[]> => {
-      const { phase, database } = api.status();
+      const { phase, database, source } = api.status();
       const obstacles: string[] = [];
       if (phase === 'draining') obstacles.push('draining');
-      if (phase === 'starting') obstacles.push('the source was not read yet');
+      const { error } = source;
+      if (phase === 'starting')
+        obstacles.push(
+          error === null ? 'the source was not read yet' : `the source was not accepted yet: ${error.code}`,
+        );
       // A replica has loaded its state from the database. Without the database, it serves that state with its age.
       if (database === undefined && !(await ledgerIsOk())) obstacles.push('the ledger does not answer');
       return obstacles;
