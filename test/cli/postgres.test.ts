@@ -208,6 +208,7 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
   const ca = file('ca.pem', certPem);
   const otherCa = file('other.pem', selfSigned().certPem);
   const secret = file('password', `${PASSWORD}\n`);
+  const otherSecret = file('other', 'wrong-password');
   const base = postgresUrl(server.port, freshSchema(), ROLE);
   const tls = `${base}&sslmode=verify-full&sslrootcert=${ca}`;
   const pgpass = file(
@@ -231,8 +232,13 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
   const withPassword = (url: string): string => url.replace(`${ROLE}@`, `${ROLE}:${encodeURIComponent(PASSWORD)}@`);
   for (const [run, code, text] of [
     [await attempt(tls), 3, 'the server requires a password'],
-    [await attempt(tls, { PGPASSWORD: 'wrong-password' }), 3, 'password authentication failed'],
-    [await attempt(base, { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
+    [
+      await attempt(tls, { PGPASSWORD: 'wrong-password' }),
+      3,
+      `password authentication failed for user "${ROLE}" (it comes from the environment variable PGPASSWORD)`,
+    ],
+    [await attempt(`${tls}&passwordFile=${otherSecret}`), 3, `(it comes from the file ${otherSecret})`],
+    [await attempt(base, { PGPASSWORD: PASSWORD }), 3, 'Use TLS: pass ?sslmode=verify-full'],
     [await attempt(`${base}&sslmode=verify-full`, { PGPASSWORD: PASSWORD }), 3, 'sslrootcert=FILE'],
     [await attempt(tls.replace(ca, otherCa), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
     [await attempt(tls.replace('127.0.0.1', 'localhost'), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
@@ -260,6 +266,7 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
   const everything = JSON.stringify(said);
   for (const spelling of [
     PASSWORD,
+    'wrong-password',
     encodeURIComponent(PASSWORD),
     Buffer.from(PASSWORD).toString('base64').slice(0, -2),
   ])

@@ -138,6 +138,19 @@ test('the grants also give back the right to look into the schema', async () => 
   await shared.close();
 });
 
+test('a database without a ledger, in which the role must not create one, is perhaps the wrong one', async () => {
+  await server.query('CREATE DATABASE other');
+  const url = postgresUrl(server.port, 'portolan', 'portolan').replace('/portolan?', '/other?');
+  const error = await errorOf(openSharedLedger(trusting(url), { ...real, replica: 'one' }));
+  expect([error.code, error.disposition]).toEqual(['ledger/refused', 'invalid']);
+  expect([error.message, error.remedy]).toEqual([
+    expect.stringContaining(
+      'there is no ledger, and the role must not create one (permission denied for database other)',
+    ),
+    expect.stringMatching(/^Correct the database and the schema in the URL.*roles\.sql.*several-controllers\.md/),
+  ]);
+});
+
 test('a replica starts with all that the grants contain, and names everything that is missing at once', async () => {
   await server.query(
     'REVOKE ALL ON ALL TABLES IN SCHEMA portolan FROM portolan; GRANT SELECT ON portolan.meta TO portolan',

@@ -206,6 +206,39 @@ test('a database that allows no connections for a while is out of reach, and the
   await shared.close();
 });
 
+test('a limit of connections is named: of the role, or of the database', async () => {
+  const { role, access } = await withSettings();
+  await migratePostgresLedger(access, real);
+  await server.query(`ALTER ROLE ${role} NOSUPERUSER`);
+  const limit = async (text: string): Promise<void> => void (await server.query(text, 'postgres'));
+  onTestFinished(() => limit('ALTER DATABASE portolan CONNECTION LIMIT -1'));
+  for (const [named, statement, remedy] of [
+    ['role', `ALTER ROLE ${role} CONNECTION LIMIT 0`, /^Raise the CONNECTION LIMIT of the role.*several-controllers/],
+    [
+      'database',
+      `ALTER ROLE ${role} CONNECTION LIMIT -1; ALTER DATABASE portolan CONNECTION LIMIT 0`,
+      /^Raise the CONNECTION LIMIT of the database/,
+    ],
+  ] as const) {
+    await limit(statement);
+    const error = await errorOf(openPostgresLedger(access, { ...real, readOnly: true }));
+    expect([error.code, error.disposition]).toEqual(['ledger/unreachable', 'retry']);
+    expect([error.message, error.remedy]).toEqual([
+      expect.stringContaining(`too many connections for ${named}`),
+      expect.stringMatching(remedy),
+    ]);
+  }
+});
+
+test('a role that does not exist is not asked for a password', async () => {
+  const error = await errorOf(openPostgresLedger(trusting(postgresUrl(server.port, 'portolan', 'nemo')), real));
+  expect([error.code, error.message, error.remedy]).toEqual([
+    'ledger/refused',
+    expect.stringContaining('role "nemo" does not exist'),
+    expect.stringContaining('Correct the user in the URL of --ledger'),
+  ]);
+});
+
 /** Fills the queue for notifications of the whole server. @returns empties it. */
 async function fillQueue(): Promise<() => Promise<void>> {
   const [listener, sender] = [1, 2].map(() => new pg.Client(postgresUrl(server.port, 'public')));

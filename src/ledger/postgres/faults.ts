@@ -16,6 +16,11 @@ export class ForeignTables extends Error {
   override readonly name = 'ForeignTables';
 }
 
+/** There is no ledger, and the role may not create one. */
+export class LedgerNotCreated extends Error {
+  override readonly name = 'LedgerNotCreated';
+}
+
 /** The driver could not connect, or lost its connection: it has no list of the errors that it throws then. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
@@ -46,6 +51,27 @@ interface ServerError extends Error {
 /** Whether the server itself reported the error; any other one comes from the connection. */
 export function isServerError(error: unknown): error is ServerError {
   return error instanceof Error && 'severity' in error && typeof (error as { code?: unknown }).code === 'string';
+}
+
+const WRONG_PASSWORD = '28P01';
+
+/** The server refused a password. Its own error does not say where that comes from, as the message does here. */
+class WrongPassword extends Error implements ServerError {
+  override readonly name = 'WrongPassword';
+  readonly code = WRONG_PASSWORD;
+  readonly severity: string;
+
+  constructor(cause: ServerError, origin: string) {
+    super(`${cause.message} (it comes from the ${origin})`, { cause });
+    this.severity = cause.severity;
+  }
+}
+
+/** Adds where the password comes from to an error that is about it. @param origin such as `file /run/secrets/password`. */
+export function namingPassword(error: unknown, origin: () => string | undefined): unknown {
+  if (!isServerError(error) || error.code !== WRONG_PASSWORD) return error;
+  const place = origin();
+  return place === undefined ? error : new WrongPassword(error, place);
 }
 
 /**
@@ -123,6 +149,22 @@ export function explainPostgres(error: unknown, location: string): unknown {
   }
 }
 
+const PASS_PASSWORD = 'Pass the password of the role with ?passwordFile=FILE, PGPASSWORD or PGPASSFILE.';
+
+/** Returns the remedy for a role that the server does not let in. */
+function loginRemedy(code: string, message: string): string {
+  if (code === WRONG_PASSWORD) return PASS_PASSWORD;
+  // Older versions of PostgreSQL say `SSL off`.
+  if (/no encryption|SSL off/.test(message))
+    return (
+      'Use TLS: pass ?sslmode=verify-full, and ?sslrootcert=FILE for a private CA. If a connection without TLS is intended, allow it ' +
+      'in pg_hba.conf.'
+    );
+  if (message.includes('pg_hba.conf'))
+    return 'Allow this role, database and address in pg_hba.conf, or correct the URL of --ledger.';
+  return 'Correct the user in the URL of --ledger, or create the role with examples/postgres/roles.sql. pg_hba.conf says how it logs in.';
+}
+
 /** Explains an error that stays until a person changes the configuration or the database. */
 function setupError(error: unknown, location: string): PortolanError | undefined {
   // The path of a file may contain any word.
@@ -135,6 +177,14 @@ function setupError(error: unknown, location: string): PortolanError | undefined
         'nothing, and may install twice.',
       error,
     );
+  if (error instanceof LedgerNotCreated)
+    return refused(
+      location,
+      `there is no ledger, and the role must not create one (${error.message})`,
+      'Correct the database and the schema in the URL of --ledger. For a new ledger, run examples/postgres/roles.sql, `portolan ledger ' +
+        'migrate` with the role portolan_owner, and grants.sql, as docs/how-to/several-controllers.md says.',
+      error,
+    );
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   if (CERTIFICATE.test(code) || CERTIFICATE.test(error.message))
     return refused(
@@ -143,13 +193,9 @@ function setupError(error: unknown, location: string): PortolanError | undefined
       'Name the CA of the server with ?sslrootcert=FILE. A server without TLS needs ?sslmode=disable, which a network can read and change.',
       error,
     );
-  if (code.startsWith('28') || /^SASL: .*password must be/.test(error.message))
-    return refused(
-      location,
-      code === '' ? 'the server requires a password, and none was found' : error.message,
-      'Pass the password with ?passwordFile=FILE, PGPASSWORD or PGPASSFILE.',
-      error,
-    );
+  if (/^SASL: .*password must be/.test(error.message))
+    return refused(location, 'the server requires a password, and none was found', PASS_PASSWORD, error);
+  if (code.startsWith('28')) return refused(location, error.message, loginRemedy(code, error.message), error);
   if (code === '3D000')
     return refused(location, error.message, 'Create the database, or correct the URL of --ledger.', error);
   if (code === '42501')
@@ -233,9 +279,22 @@ function unreachable(location: string, cause: unknown): PortolanError {
     code: 'ledger/unreachable',
     disposition: 'retry',
     message: `The ledger ${location} cannot be reached (${reasonOf(cause)}). Nothing was recorded.`,
-    remedy: 'Check that PostgreSQL runs and that this machine can reach it. Writing works again once it can.',
+    remedy: isServerError(cause) && cause.code === TOO_MANY_CONNECTIONS ? connectionsRemedy(cause.message) : REACH,
     cause,
   });
+}
+
+const REACH = 'Check that PostgreSQL runs and that this machine can reach it. Writing works again once it can.';
+const TOO_MANY_CONNECTIONS = '53300';
+
+/** Returns the remedy for a limit of connections, which the role, the database and the server have. */
+function connectionsRemedy(message: string): string {
+  const [, named] = /\bfor (role|database)\b/.exec(message) ?? [];
+  const limit = named === undefined ? 'max_connections of the server' : `the CONNECTION LIMIT of the ${named}`;
+  return (
+    `Raise ${limit}, or end processes that use it: docs/how-to/several-controllers.md says how many connections each takes. ` +
+    'Writing works again once one is free.'
+  );
 }
 
 function unanswered(location: string, cause: unknown): PortolanError {

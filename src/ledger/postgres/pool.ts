@@ -2,7 +2,7 @@ import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
-import { CommitUnanswered, driverError, endsConnection, isServerError } from './faults.ts';
+import { CommitUnanswered, driverError, endsConnection, isServerError, namingPassword } from './faults.ts';
 import type { Secret } from '../../model/secret.ts';
 
 /** Holds what a connection to the database takes. */
@@ -82,7 +82,7 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
       try {
         // Without an idle connection, the pool makes one.
         if (pool.idleCount === 0) pool.options.ssl = tlsOf(access) ?? false;
-        return guarded(await connected(pool), begin, () => slots.give());
+        return guarded(await connected(pool, access), begin, () => slots.give());
       } catch (error) {
         slots.give();
         throw error;
@@ -92,11 +92,11 @@ export async function openPool(access: PostgresAccess, limits: PoolLimits = {}):
   };
 }
 
-async function connected(pool: Pool): Promise<PoolClient> {
+async function connected(pool: Pool, { password }: PostgresAccess): Promise<PoolClient> {
   try {
     return await pool.connect();
   } catch (error) {
-    throw driverError(error, false);
+    throw namingPassword(driverError(error, false), () => password()?.origin);
   }
 }
 

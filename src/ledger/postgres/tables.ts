@@ -1,7 +1,7 @@
 import { type Kysely, sql, type Transaction } from 'kysely';
 import type { LedgerTables } from '../schema.ts';
 import { type Migration, newestSchema, type Standing, standingIn } from '../migrations.ts';
-import { ForeignTables, isServerError } from './faults.ts';
+import { ForeignTables, isServerError, LedgerNotCreated } from './faults.ts';
 import { UNLIMITED } from './pool.ts';
 
 /** The tables in PostgreSQL: those of every ledger, and the leases of the processes that write. */
@@ -97,6 +97,7 @@ async function hasTable(db: Kysely<PostgresTables>, schema: string): Promise<boo
   return rows.length > 0;
 }
 
+const NO_PRIVILEGE = '42501';
 /** A table, index, type or function of this name exists. */
 const NAME_IN_USE = /^(?:42P07|42710|42723)$/;
 
@@ -112,7 +113,7 @@ export async function createTables(
   });
 }
 
-/** Creates the tables in a transaction that holds the lock of `locking`. @throws ForeignTables if one of their names is in use. */
+/** Creates the tables in a transaction that holds the lock of `locking`. @throws ForeignTables, LedgerNotCreated. */
 export async function createTablesIn(
   transaction: Transaction<PostgresTables>,
   schema: string,
@@ -120,13 +121,15 @@ export async function createTablesIn(
   steps: readonly Migration[],
 ): Promise<void> {
   const found = await sql`select 1 from pg_catalog.pg_namespace where nspname = ${schema}`.execute(transaction);
-  // Even `if not exists` requires the privilege to create one.
-  if (found.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(transaction);
-  await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
   try {
+    // Even `if not exists` requires the privilege to create one.
+    if (found.rows.length === 0) await sql`create schema ${sql.id(schema)}`.execute(transaction);
+    await sql`set local search_path to ${sql.id(schema)}`.execute(transaction);
     await sql.raw(tablesOf(steps)).execute(transaction);
   } catch (error) {
-    if (!isServerError(error) || !NAME_IN_USE.test(error.code)) throw error;
+    if (!isServerError(error)) throw error;
+    if (error.code === NO_PRIVILEGE) throw new LedgerNotCreated(error.message, { cause: error });
+    if (!NAME_IN_USE.test(error.code)) throw error;
     throw new ForeignTables(`the schema ${schema} contains tables, but no ledger (${error.message})`, { cause: error });
   }
   await transaction.insertInto('meta').values({ k: 'lineage', v: lineage }).execute();
