@@ -24,12 +24,12 @@ export function locked(location: string, holder: Holder | undefined): PortolanEr
     code: 'ledger/locked',
     disposition: 'locked',
     message: `The ledger ${location} is held by ${who}. It was not opened, and nothing was changed.`,
-    remedy: wayOut(holder?.actor ?? ''),
+    remedy: wayOut(location, holder?.actor ?? ''),
   });
 }
 
 /** A daemon does by itself what a command wants to do; its holder's text ends with the address of its API. */
-function wayOut(actor: string): string {
+function wayOut(location: string, actor: string): string {
   if (!actor.startsWith('portolan run')) {
     return (
       'Wait until it ends and run this again; plan and status only read, and work beside it. ' +
@@ -37,9 +37,12 @@ function wayOut(actor: string): string {
     );
   }
   const url = / (https?:\/\/\S+)$/.exec(actor)?.[1] ?? 'URL (spec.server.listen of its Settings)';
+  const stop = isPostgres(location)
+    ? 'stop all controllers of the ledger first, which `portolan replicas --ledger URL` lists'
+    : 'stop it first';
   return (
     `The daemon applies its source by itself: commit the change, see it with \`portolan plan --server ${url}\`, ` +
-    `and hurry it with \`portolan sync --all --server ${url}\`. Only for what the daemon cannot do, stop it first; ` +
+    `and hurry it with \`portolan sync --all --server ${url}\`. Only for what the daemon cannot do, ${stop}; ` +
     'plan and status without --server only read, and work beside it.'
   );
 }

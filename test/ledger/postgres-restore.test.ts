@@ -161,6 +161,9 @@ test('nothing is restored or copied while a replica lives, even one that leads n
         'is held by portolan run as replica a, API at http://127.0.0.1:8080, since 2025-11-24T16:00:00.000Z. It was not opened',
       ),
     ]);
+    expect(error.remedy).toContain(
+      'stop all controllers of the ledger first, which `portolan replicas --ledger URL` lists;',
+    );
   }
   // One that died gives no sign any more, and is not waited for longer than for its lease.
   const dead = whenWaiting(() => querySharedServer(`UPDATE ${schema}.replica SET seen_ms = seen_ms - 15000`));

@@ -55,6 +55,7 @@ test('a second opening for writing is refused at once, in the same process and u
     const error = await errorOf(openSqliteLedger(join(directory.path, name), real));
     expect([error.code, error.disposition]).toEqual(['ledger/locked', 'locked']);
     expect(error.message).toContain('portolan run on host-1, pid 7, since 2026-11-20T03:00:00.000Z');
+    expect(error.remedy).toContain('cannot do, stop it first;');
   }
   await first.commit(transaction([record('still ours')]));
   await first.close();
