@@ -1,3 +1,5 @@
+import { resolve } from 'node:path';
+import { isPostgres } from './address.ts';
 import {
   type ContentDigest,
   type ContentTable,
@@ -60,11 +62,18 @@ const BATCH = 250;
  * both as they are, and has not said that it was done.
  * @throws PortolanError `ledger/locked` while a process holds either, `ledger/retired`, `ledger/older-copy`, `ledger/open-commands`,
  * `ledger/not-empty`, `ledger/bad-copy`, `ledger/not-retired`, and those of the databases.
+ * @param host the name of this machine.
  */
-export async function copyLedger(from: LedgerPlace, to: LedgerPlace, clock: Pick<Clock, 'now'>): Promise<CopyReport> {
+export async function copyLedger(
+  from: LedgerPlace,
+  to: LedgerPlace,
+  clock: Pick<Clock, 'now'>,
+  host?: string,
+): Promise<CopyReport> {
   // A database would wait for the locks that this process itself holds.
   if (from.location === to.location) throw notEmpty(to.location, 'it is the ledger that is copied');
-  return from.retiring({ copy: to.location, atMs: clock.now() }, (contents) => copyContents(contents, to));
+  const copy = isPostgres(to.location) ? { copy: to.location } : { copy: resolve(to.location), host };
+  return from.retiring({ ...copy, atMs: clock.now() }, (contents) => copyContents(contents, to));
 }
 
 /** Copies what a reader sees. @param as `damaged` keeps a ledger as it is, even if its history was changed. */

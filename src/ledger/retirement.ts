@@ -3,8 +3,10 @@ import type { EpochMs } from '../model/time.ts';
 
 /** Keeps a ledger that was copied from being written: it does not know what is done with the copy. */
 export interface Retirement {
-  /** Location of the copy. */
+  /** Location of the copy: a URL, or an absolute path. */
   readonly copy: string;
+  /** Name of the machine that has the path. */
+  readonly host?: string | undefined;
   readonly atMs: EpochMs;
 }
 
@@ -18,6 +20,11 @@ export function retirementOf(text: string): Retirement {
   return JSON.parse(text) as Retirement;
 }
 
-export function retirementText({ copy, atMs }: Retirement): string {
-  return canonicalJson({ copy, atMs });
+export function retirementText({ copy, host, atMs }: Retirement): string {
+  return canonicalJson({ copy, atMs, ...(host === undefined ? {} : { host }) });
+}
+
+/** Returns the location of a copy and its machine, for messages. */
+export function placeOfCopy({ copy, host }: Retirement): string {
+  return host === undefined ? copy : `${copy} on ${host}`;
 }

@@ -72,9 +72,12 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   const other = await sharedUrl();
   expect(await runHere(['ledger', 'copy', url, file], { env: scene.env })).toMatchObject({
     code: 0,
-    out: expect.stringContaining('every row is the same'),
+    out: expect.stringMatching(/every row is the same\nFrom now on, use only \S+moved\.db: postgres:/),
   });
-  expect(await runHere(['ledger', 'copy', file, other], { env: scene.env })).toMatchObject({ code: 0 });
+  expect(await runHere(['ledger', 'copy', file, other], { env: scene.env })).toMatchObject({
+    code: 0,
+    out: expect.stringContaining(`use only ${other}, with the role of the controllers in its URL: ${file} is retired`),
+  });
   const again = await runHere(['ledger', 'copy', file, join(scene.folder, 'again.db')], { env: scene.env });
   expect([again.code, again.err]).toEqual([3, expect.stringContaining('[ledger/retired]')]);
   const written = await scene.run('apply', ['--ledger', url]);

@@ -1,4 +1,4 @@
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { backUpLedger, restoreLedger } from '../../src/ledger/backup.ts';
 import { awaitsConfirmation } from '../../src/ledger/confirmation.ts';
@@ -68,7 +68,8 @@ test.for(['a file', 'a database'] as const)('%s that was copied is only read fro
   const [, copy, at] = /was copied to (\S+) at (\S+), and/.exec(error.message) ?? [];
   expect(copy).toBe(to.place.location);
   expect(Date.parse(at ?? '')).toBeGreaterThanOrEqual(before);
-  expect(error.remedy).toContain(`Use ${to.place.location}.`);
+  const role = kind === 'a file' ? ', with the role of the controllers in its URL' : '';
+  expect(error.remedy).toContain(`Use ${to.place.location}${role}.`);
   const reading = await from.open(true);
   expect(await reading.objects({ scope: shop })).toHaveLength(1);
   await reading.close();
@@ -78,6 +79,16 @@ test.for(['a file', 'a database'] as const)('%s that was copied is only read fro
   const writing = await to.open();
   await writing.commit(transaction([record('continued')]));
   await writing.close();
+});
+
+test('a database that was copied to a file names its absolute path and its machine', async () => {
+  using directory = temporaryDirectory();
+  const [path, database] = [join(directory.path, 'back.db'), await inDatabase()];
+  await fill(database);
+  await copyLedger(database.place, filePlace(relative(process.cwd(), path), real.random), real.clock, 'host-1');
+  const { message, remedy } = await errorOf(database.open());
+  expect(message).toContain(`was copied to ${path} on host-1 at 20`);
+  expect(remedy).toContain(`Use ${path} on host-1. To use this one again`);
 });
 
 test.for(['a file', 'a database'] as const)(

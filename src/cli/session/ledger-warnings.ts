@@ -1,4 +1,5 @@
 import { instant } from '../../ledger/errors.ts';
+import { placeOfCopy } from '../../ledger/retirement.ts';
 import type { SqliteLedgerOptions } from '../../ledger/sqlite.ts';
 import { safeLine } from '../../model/text.ts';
 import type { Surroundings } from './command.ts';
@@ -11,9 +12,9 @@ export function ledgerWarnings({ err }: Surroundings['terminal']) {
         `warning: the ledger ${safeLine(path)} is an older copy: its serial is ${serial}, and ${safeLine(path)}.serial says ${expected}. Installs and upgrades are held until each application is confirmed: portolan ledger confirm SCOPE\n`,
       );
     },
-    onRetired: (location, { copy, atMs }) => {
+    onRetired: (location, retirement) => {
       err.write(
-        `warning: the ledger ${safeLine(location)} was copied to ${safeLine(copy)} at ${instant(atMs)}, and does not know what was done since (--ledger ${safeLine(copy)} reads that one)\n`,
+        `warning: the ledger ${safeLine(location)} was copied to ${safeLine(placeOfCopy(retirement))} at ${instant(retirement.atMs)}, and does not know what was done since (--ledger ${safeLine(retirement.copy)} reads that one)\n`,
       );
     },
   } satisfies Pick<SqliteLedgerOptions, 'onOlder' | 'onRetired'>;

@@ -1,5 +1,6 @@
 import { isPostgres, ledgerArgument } from '../../../ledger/address.ts';
 import type { CopyReport } from '../../../ledger/copy.ts';
+import { copyForControllers } from '../../../ledger/errors.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type Surroundings } from '../../session/command.ts';
@@ -32,7 +33,8 @@ Examples:
       import('../../../ledger/copy.ts'),
       import('./postgres.ts'),
     ]);
-    const copy = await copyLedger(placeOf(from, surroundings), placeOf(to, surroundings), surroundings.clock);
+    const { clock, hostName } = surroundings;
+    const copy = await copyLedger(placeOf(from, surroundings), placeOf(to, surroundings), clock, hostName);
     writeResult(options, surroundings, { copy }, describe(copy));
   },
 });
@@ -45,7 +47,7 @@ function describe({ from, to, serial, epoch, tables: { object, intent, history }
   ].join(', ');
   return (
     `copied ${safeLine(from)} to ${safeLine(to)}: ${rows}, at transaction ${serial} and epoch ${epoch}; every row is the same\n` +
-    `Use only ${safeLine(to)} from now on: ${safeLine(from)} is retired, and nothing opens it for writing any more.\n`
+    `From now on, use only ${safeLine(copyForControllers(to))}: ${safeLine(from)} is retired, and nothing opens it for writing any more.\n`
   );
 }
 
