@@ -246,6 +246,11 @@ test('passwords come by reference, TLS checks the server, and no output shows a 
     [await attempt(tls.replace(ca, otherCa), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
     [await attempt(tls.replace('127.0.0.1', 'localhost'), { PGPASSWORD: PASSWORD }), 3, '[ledger/refused]'],
     [await attempt(tls.replace(ca, '/nowhere/ca.pem')), 3, '[cli/unreadable-file]'],
+    [
+      await attempt(`${base}&passwordFile=/nowhere/password`),
+      3,
+      `the secret of the ledger ${base} cannot be read from /nowhere/password: there is no such file`,
+    ],
     [await attempt(withPassword(tls)), 3, '[ledger/inline-password]'],
     [await attempt(`${tls}&password=${encodeURIComponent(PASSWORD)}`), 3, '[ledger/inline-password]'],
   ] as const)

@@ -70,7 +70,7 @@ function passwordOf(
   surroundings: Pick<Surroundings, 'env' | 'clock' | 'redaction'>,
 ): () => Secret | undefined {
   const { env } = surroundings;
-  const where = `The ledger ${address.location}`;
+  const where = `the ledger ${address.location}`;
   if (address.passwordFile !== undefined) return openSecret({ file: address.passwordFile }, where, surroundings);
   if (env['PGPASSWORD'] !== undefined) return openSecret({ env: 'PGPASSWORD' }, where, surroundings);
   const file = env['PGPASSFILE'] ?? (env['HOME'] === undefined ? undefined : `${env['HOME']}/.pgpass`);
