@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
@@ -100,6 +101,21 @@ test('a restore is done as a whole, also if a standby takes over at once', async
   expect((await verifyPostgresLedger(access)).findings).toEqual([]);
   expect(verifySqliteLedger(kept)).toEqual([]);
   await ledger.close();
+});
+
+test('a restore that is refused leaves no file behind', async () => {
+  const { schema, folder, backUp, restore } = await scene();
+  await backUp();
+  await querySharedServer(
+    `CREATE FUNCTION ${schema}.refuse() RETURNS trigger LANGUAGE plpgsql AS
+      'BEGIN RAISE insufficient_privilege USING MESSAGE = ''refused''; END';
+    CREATE TRIGGER refuse BEFORE DELETE ON ${schema}.history FOR EACH ROW EXECUTE FUNCTION ${schema}.refuse()`,
+  );
+  expect(await codeOf(restore())).toBe('ledger/refused');
+  expect(readdirSync(folder)).toEqual(['backup.db']);
+  await querySharedServer(`DROP TRIGGER refuse ON ${schema}.history`);
+  await restore();
+  expect(readdirSync(folder).toSorted()).toEqual(['backup.db', 'kept.db']);
 });
 
 test('a process that slept through a restore cannot write when it wakes up', async () => {

@@ -5,6 +5,7 @@ import { recordRestored } from '../confirmation.ts';
 import { type ContentStanding, copyContents, mustBeNewest } from '../copy.ts';
 import { contentTables, type LedgerContents } from '../contents.ts';
 import { backupPlace } from '../file-place.ts';
+import { remove } from '../files.ts';
 import { migrations, newestSchema, type Standing } from '../migrations.ts';
 import { retired } from '../retirement.ts';
 import type { SqlLedger } from '../sql-ledger.ts';
@@ -56,13 +57,28 @@ export async function restorePostgresLedger(restore: Restore): Promise<RestoreRe
 async function replaceIn(
   transaction: Transaction<PostgresTables>,
   contents: LedgerContents,
-  { access, backup, kept, options }: Restore,
+  restore: Restore,
+): Promise<RestoreReport> {
+  const { access, kept, options } = restore;
+  const former = await formerIn(transaction, access);
+  if (former.serial === 0) return restoreIn(transaction, contents, former, restore);
+  await copyContents(await contentsIn(transaction, access), backupPlace(kept, options.random), 'damaged');
+  try {
+    return { ...(await restoreIn(transaction, contents, former, restore)), replaced: kept };
+  } catch (error) {
+    // The transaction does not take place, so the ledger in the database is still this one.
+    remove(kept);
+    throw error;
+  }
+}
+
+async function restoreIn(
+  transaction: Transaction<PostgresTables>,
+  contents: LedgerContents,
+  former: Pick<Standing, 'serial' | 'epoch'>,
+  { access, backup, options }: Restore,
 ): Promise<RestoreReport> {
   const { location, schema } = access.address;
-  const former = await formerIn(transaction, access);
-  const isReplaced = former.serial > 0;
-  if (isReplaced)
-    await copyContents(await contentsIn(transaction, access), backupPlace(kept, options.random), 'damaged');
   const refused = await openCommands(transaction, schema);
   for (const table of contentTables) await transaction.deleteFrom(table).execute();
   await transaction.deleteFrom('meta').where('k', '=', retired).execute();
@@ -85,7 +101,7 @@ async function replaceIn(
   await recordRefused(ledger, refused, options);
   const serial = (await readPostgresStanding(transaction, schema))?.serial ?? raised.serial;
   const report = { path: location, lineage: raised.lineage, schema: newestSchema(migrations), serial };
-  return { ...report, epoch: raised.epoch, ...(isReplaced ? { replaced: kept } : {}), refused };
+  return { ...report, epoch: raised.epoch, refused };
 }
 
 /** Returns the standing of the ledger that is replaced, which no other process can use until the transaction ends. */
