@@ -69,6 +69,8 @@ export interface Lead {
 /** The last process that led a unit. */
 export interface UnitLeader {
   readonly unit: LeaseUnit;
+  /** Identifies its process, as in `LiveReplica`. */
+  readonly holder: string;
   /** Name of the replica, as in its `ReplicaReport`. */
   readonly replica: string;
   /** The source that it works on; undefined: it is an earlier version, which does not say so. */
@@ -96,6 +98,8 @@ export interface ReplicaReport {
 }
 
 export interface LiveReplica extends ReplicaReport {
+  /** Identifies its process: a replica that was restarted may have the name of a former one. */
+  readonly holder: string;
   /** Time since its last heartbeat, by the database's clock. */
   readonly seenAgoMs: number;
   /** It is ending, and takes no unit. */

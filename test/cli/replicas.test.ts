@@ -44,7 +44,7 @@ test('the last line says whether every unit has a leader, and what to do if not'
     units: group.units.map((unit) => ({ ...unit, leader: null, leaseLeftMs: null })),
   }));
   expect(silent.out).toMatch(/\n3 units have no leader: .*\n {2}→ Start a replica: portolan run --ledger/);
-  expect(silent.out).toMatch(/^portolan-0 .* 10m ago +2 +active/m);
+  expect(silent.out).toMatch(/^portolan-0 .* 10m ago +2 +silent/m);
   const old = await shown((group) => ({ ...led(group), isCurrent: false, asOfMs: NOON_MS + 7_140_000 }));
   expect(old.out).toContain(
     'The database does not answer this replica; this is its state of 1m ago.\n  → Check the database',
@@ -117,6 +117,26 @@ test('if no controller answers, the command reads the ledger, and becomes no rep
   expect((await runHere(['replicas', ...ledger])).out).toMatch(
     /^No replica runs\.\n\n[^]*\n3 units have no leader: .*\n {2}→ Start a replica: /,
   );
+});
+
+test('a process that was killed is silent, and does not have the units of one with its name', async () => {
+  const schema = freshSchema();
+  const url = await sharedUrl(schema);
+  const open = () => openSharedLedger(trusting(url), { ...real, actor: 'portolan run', replica: 'r1' });
+  const report = { name: 'r1', version: '0.1.0', address: null, startedMs: NOON_MS, facts: null };
+  const killed = await open();
+  onTestFinished(() => killed.close());
+  await killed.beat(report, false);
+  await killed.lead('platform:east');
+  await querySharedServer(`UPDATE ${schema}.replica SET seen_ms = seen_ms - 420000`);
+  const restarted = await open();
+  onTestFinished(() => restarted.close());
+  await restarted.beat({ ...report, startedMs: NOON_MS + 60_000 }, false);
+  await restarted.lead('platform:west');
+  await restarted.lead('source:default');
+  const { out } = await runHere(['replicas', '--ledger', url], { clock });
+  expect(out).toMatch(/^r1 +0\.1\.0 +2h ago +7m ago +1 +silent/m);
+  expect(out).toMatch(/^r1 +0\.1\.0 +1h59m ago +0s ago +2 +active/m);
 });
 
 test('a command that has the whole ledger is named', async () => {

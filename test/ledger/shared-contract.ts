@@ -264,6 +264,28 @@ function group(both: Both): void {
     expect((await two.beat(report('two'), false)).map(({ name }) => name)).toEqual(['two']);
   });
 
+  test('tells the processes of one name apart', async () => {
+    const { one, under } = both();
+    const restarted = await under.open('one');
+    try {
+      await leadOf(one, 'platform:east');
+      await leadOf(restarted, 'platform:west');
+      const [first] = await one.beat(report('one'), false);
+      const live = await restarted.beat({ ...report('one'), startedMs: 8 }, false);
+      expect(live.map(({ name, startedMs }) => [name, startedMs])).toEqual([
+        ['one', 7],
+        ['one', 8],
+      ]);
+      const holders = live.map(({ holder }) => holder);
+      expect(new Set(holders).size).toBe(2);
+      expect((await restarted.leaders()).map(({ holder }) => holder)).toEqual(holders);
+      await restarted.leave();
+      expect((await one.beat(report('one'), false)).map(({ holder }) => holder)).toEqual([first?.holder]);
+    } finally {
+      await restarted.close();
+    }
+  });
+
   test('counts no heartbeat from the future, where the clock of the database was set back', async () => {
     const { one, two, under } = both();
     const beat = async (ledger: SharedLedger, name: string) =>

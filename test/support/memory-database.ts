@@ -59,6 +59,7 @@ export class MemoryDatabase {
   /** Names the holder of each lease, and the serial of its last transaction. */
   readonly holders = new Map<string, { readonly actor: string; readonly replica: string; serial: number }>();
   readonly factSerials = new Map<string, number>();
+  /** By the holder of its leases. */
   readonly replicas = new Map<string, StoredReplica>();
   readonly events: SharedEvent[] = [];
   readonly commands: StoredCommand[] = [];

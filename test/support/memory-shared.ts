@@ -17,6 +17,7 @@ import { retryWithin } from '../../src/ledger/retry-within.ts';
 import { holderText, readHolder } from '../../src/ledger/lease-holder.ts';
 import { ofUnit } from '../../src/ledger/unit-ledger.ts';
 import { PortolanError } from '../../src/model/errors.ts';
+import { compareText } from '../../src/model/text.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import type { Random } from '../../src/runtime/random.ts';
 import { WHOLE } from './lease-rows.ts';
@@ -120,6 +121,7 @@ export class MemoryShared implements SharedLedger {
           const leftMs = expiresMs - now;
           return {
             unit: scope as LeaseUnit,
+            holder,
             replica,
             source,
             actor,
@@ -136,25 +138,26 @@ export class MemoryShared implements SharedLedger {
     this.#name = report.name;
     return this.#once('beat', () => {
       const { replicas, nowMs } = this.#database;
-      const former = replicas.get(report.name);
-      for (const [name, { seenMs }] of replicas) if (seenMs > nowMs() + AHEAD_MS_MAX) replicas.delete(name);
-      replicas.set(report.name, { report, isDraining, seenMs: nowMs(), source: this.#options.source });
+      const former = replicas.get(this.#holder);
+      for (const [holder, { seenMs }] of replicas) if (seenMs > nowMs() + AHEAD_MS_MAX) replicas.delete(holder);
+      replicas.set(this.#holder, { report, isDraining, seenMs: nowMs(), source: this.#options.source });
       if (former === undefined || former.isDraining !== isDraining) this.#database.signal('lease');
-      return [...replicas.values()]
-        .map((one) => ({
+      return [...replicas]
+        .map(([holder, one]) => ({
+          holder,
           ...one.report,
           isDraining: one.isDraining,
           seenAgoMs: nowMs() - one.seenMs,
           source: one.source,
         }))
         .filter(({ seenAgoMs }) => seenAgoMs < this.#leaseMs)
-        .sort((left, right) => (left.name < right.name ? -1 : 1));
+        .sort((left, right) => compareText(left.name, right.name) || left.startedMs - right.startedMs);
     });
   }
 
   async leave(): Promise<void> {
     await this.#once('leave', () => {
-      this.#database.replicas.delete(this.#name);
+      this.#database.replicas.delete(this.#holder);
       this.#database.signal('lease');
     });
   }

@@ -24,7 +24,7 @@ export const replicasCommand = defineCommand({
   examples: `
 Only the leader of a platform changes it. If a leader gives no sign, another replica takes the platform over once the lease has
 expired. A token for --server must cover everything. Read from the ledger, the list also has replicas that gave no sign for
-up to an hour, and has only units that were led before.
+up to an hour (silent), and has only units that were led before.
 
 Examples:
   portolan replicas --server http://127.0.0.1:7780
@@ -92,7 +92,7 @@ function groupText(group: ReplicaGroup, nowMs: number, out: Output): string {
     relativeTime(replica.startedMs, nowMs),
     `${shortDuration(replica.seenAgoMs)} ago`,
     String(replica.leads),
-    replica.isDraining ? 'draining' : 'active',
+    isSilent(replica) ? 'silent' : replica.isDraining ? 'draining' : 'active',
     replica.address === null ? undefined : safeLine(replica.address),
   ]);
   const shownUnits = units.map(({ type, name, leader, sinceMs, epoch, leaseLeftMs }) => [
@@ -138,10 +138,14 @@ function unitName({ unit }: UnitState): string {
 }
 
 function remedyOf(replicas: readonly ReplicaState[]): string {
-  return replicas.some(({ isDraining, seenAgoMs }) => !isDraining && seenAgoMs < GONE_MS)
+  return replicas.some((replica) => !replica.isDraining && !isSilent(replica))
     ? '  → A live replica takes it once its lease has expired. If it does not within a minute, read the log of the replicas.'
     : '  → Start a replica: portolan run --ledger with this URL.';
 }
 
-/** A replica without a sign for this time is not expected to lead anything. */
-const GONE_MS = 60_000;
+/** A replica sends a heartbeat every 5 s or more often. If three of them are missing, it is not expected to lead anything. */
+const SILENT_MS = 15_000;
+
+function isSilent({ seenAgoMs }: ReplicaState): boolean {
+  return seenAgoMs >= SILENT_MS;
+}

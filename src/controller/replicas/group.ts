@@ -136,9 +136,10 @@ export class Replicas {
     const leaders = new Map(this.#leaders.map((leader) => [leader.unit, leader]));
     const known = [...new Set([...units, ...leaders.keys()])].sort(compareText);
     const states = known.map((unit) => unitState(unit, leaders.get(unit)));
-    const leads = (name: string): number => states.filter(({ leader }) => leader === name).length;
+    const leads = (process: string): number =>
+      this.#leaders.filter(({ holder, leftMs }) => holder === process && leftMs > 0).length;
     const replicas = this.#live.map(
-      ({ name, version, address, startedMs, seenAgoMs, isDraining }): ReplicaState => ({
+      ({ holder, name, version, address, startedMs, seenAgoMs, isDraining }): ReplicaState => ({
         name,
         version,
         address,
@@ -146,7 +147,7 @@ export class Replicas {
         seenAgoMs: Math.max(0, Math.round(seenAgoMs)),
         isDraining,
         isSelf: name === this.name,
-        leads: leads(name),
+        leads: leads(holder),
       }),
     );
     return { isShared: true, asOfMs: this.#asOfMs, isCurrent, replicas, units: states };

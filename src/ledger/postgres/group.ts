@@ -29,7 +29,7 @@ export async function readReplicaGroup(access: PostgresAccess): Promise<ReadGrou
     if (standing.schema > known) throw newer(location, standing.schema, known);
     const leases = await readLeases(db);
     const units = leases.filter(({ scope }) => scope !== WHOLE_LEDGER).map(unitOf);
-    const { nowMs, replicas } = await readReplicas(db, schema, units);
+    const { nowMs, replicas } = await readReplicas(db, schema, leases);
     const whole = leases.find(({ scope, left_ms: leftMs }) => scope === WHOLE_LEDGER && leftMs > 0);
     return { group: { isShared: true, asOfMs: nowMs, isCurrent: true, replicas, units }, holder: whole?.actor };
   } catch (error) {
@@ -72,6 +72,7 @@ function unitOf({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftM
 }
 
 interface ReplicaRow {
+  readonly holder: string;
   readonly name: string;
   readonly version: string;
   readonly address: string | null;
@@ -80,18 +81,19 @@ interface ReplicaRow {
   readonly ago_ms: number;
 }
 
-async function readReplicas(db: Kysely<PostgresTables>, schema: string, units: readonly UnitState[]) {
+async function readReplicas(db: Kysely<PostgresTables>, schema: string, leases: readonly LeaseRow[]) {
   const { rows: times } = await sql<{ now_ms: number; found: boolean }>`
     select ${databaseNow} as now_ms, to_regclass(${`${schema}.replica`}) is not null as found`.execute(db);
   const nowMs = times[0]?.now_ms ?? 0;
   // A ledger of an older schema was never shared.
   if (!isTrue(times[0]?.found)) return { nowMs, replicas: [] };
   const { rows } = await sql<ReplicaRow>`
-    select name, version, address, started_ms, draining, greatest(0, ${databaseNow} - seen_ms) as ago_ms
+    select holder, name, version, address, started_ms, draining, greatest(0, ${databaseNow} - seen_ms) as ago_ms
     from ${sql.id(schema, 'replica')} where ${isPastHeartbeat} order by name, started_ms`.execute(db);
   const replicas = rows.map(
-    ({ name, version, address, started_ms: startedMs, draining, ago_ms: seenAgoMs }): ReplicaState => {
-      const leads = units.filter(({ leader }) => leader === name).length;
+    ({ holder, name, version, address, started_ms: startedMs, draining, ago_ms: seenAgoMs }): ReplicaState => {
+      // By the process: one that was restarted has the name of a former one.
+      const leads = leases.filter((lease) => lease.holder === holder && lease.left_ms > 0).length;
       return { name, version, address, startedMs, seenAgoMs, isDraining: draining === 1, isSelf: false, leads };
     },
   );

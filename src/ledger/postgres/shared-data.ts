@@ -189,7 +189,7 @@ function replicaOf({ facts, started_ms: startedMs, draining, ago_ms: agoMs, ...r
   const { source } = readHolder(holder);
   const isDraining = Number(draining) === 1;
   const seenAgoMs = Number(agoMs);
-  return { name, version, address, startedMs, facts: JSON.parse(facts) as Json, seenAgoMs, isDraining, source };
+  return { holder, name, version, address, startedMs, facts: JSON.parse(facts) as Json, seenAgoMs, isDraining, source };
 }
 
 /**

@@ -101,7 +101,17 @@ interface Parts {
 function leaderOf(row: LeaseTable & { readonly left_ms: number }): UnitLeader {
   const { scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs, expires_ms: expiresMs } = row;
   const { replica = '', source } = readHolder(holder);
-  return { unit: scope as LeaseUnit, replica, source, actor, epoch, sinceMs, leftMs, isReleased: expiresMs === 0 };
+  return {
+    unit: scope as LeaseUnit,
+    holder,
+    replica,
+    source,
+    actor,
+    epoch,
+    sinceMs,
+    leftMs,
+    isReleased: expiresMs === 0,
+  };
 }
 
 /**

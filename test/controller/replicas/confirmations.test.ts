@@ -23,6 +23,7 @@ function seen(name: string, confirms: boolean, seenAgoMs = 0): LiveReplica {
   beats += 1;
   return {
     ...REPORT,
+    holder: name,
     name,
     seenAgoMs,
     isDraining: false,

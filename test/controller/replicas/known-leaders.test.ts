@@ -1,4 +1,9 @@
 import { expect, test } from 'vitest';
+import { Replicas } from '../../../src/controller/replicas/group.ts';
+import { MemoryDatabase } from '../../support/memory-database.ts';
+import { MemoryStore } from '../../support/memory-ledger.ts';
+import { openMemoryShared } from '../../support/memory-shared.ts';
+import { seededRandom, VirtualClock } from '../../support/virtual-clock.ts';
 import { twoLeaders } from './two-leaders.ts';
 
 const UNITS = ['platform:east', 'platform:west', 'source:default'] as const;
@@ -25,4 +30,24 @@ test('in an outage of the database, a replica shows the leaders that it read las
   ]);
   expect(await one.replicas.leaderOf('platform:west')).toBeUndefined();
   expect(await two.replicas.leaderOf('platform:west')).toBe('two');
+});
+
+test('a replica that was restarted under its name does not count the units of its former process', async () => {
+  const clock = new VirtualClock();
+  const database = new MemoryDatabase(new MemoryStore('lineage'), () => clock.monotonic());
+  const open = (seed: number) =>
+    openMemoryShared(database, { clock, random: seededRandom(seed), actor: 'one', replica: 'one' });
+  const report = { name: 'one', version: '0.0.0', address: null, startedMs: 0, facts: null };
+  const killed = open(1);
+  await killed.beat(report, false);
+  await killed.lead('platform:east');
+  await killed.lead('platform:west');
+  const restarted = new Replicas(open(2), { name: 'one', leaseMs: 15_000, clock });
+  await restarted.shared.beat({ ...report, startedMs: 1 }, false);
+  await restarted.shared.lead('source:default');
+  const { replicas } = await restarted.state(UNITS);
+  expect(replicas.map(({ startedMs, leads }) => [startedMs, leads])).toEqual([
+    [0, 2],
+    [1, 1],
+  ]);
 });
