@@ -85,7 +85,10 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   const planned = await scene.run('plan', ['--ledger', file]);
   expect(planned.err).toMatch(/warning: the ledger .*moved\.db was copied to postgres:.* at 20.*Z, and does not know/);
   expect((await onLedger(scene, url)(['ledger', 'list'])).err).toContain(`was copied to ${file}`);
-  expect((await onLedger(scene, other)(['ledger', 'list'])).err).toBe('');
+  const verified = await runHere(['ledger', 'verify', '--ledger', url], { env: scene.env });
+  expect([verified.code, verified.err]).toEqual([0, expect.stringContaining(`was copied to ${file}`)]);
+  for (const command of ['list', 'verify'])
+    expect((await onLedger(scene, other)(['ledger', command])).err, command).toBe('');
   for (const ledger of [file, other]) {
     expect(await list(ledger)).toEqual(await list(url));
     expect((await scene.run('plan', ['--ledger', ledger, '--detailed-exitcode'])).code).toBe(0);

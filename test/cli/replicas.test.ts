@@ -1,10 +1,11 @@
+import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { ReplicaGroup } from '../../src/model/replicas.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
-import { real } from '../ledger/fixtures.ts';
+import { temporaryDirectory, real } from '../ledger/fixtures.ts';
 import { serve, TOKENS } from '../server/serving.ts';
 import { freshSchema, querySharedServer, sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { collectingTerminal, type Run, runHere } from './running.ts';
@@ -137,6 +138,23 @@ test('a process that was killed is silent, and does not have the units of one wi
   const { out } = await runHere(['replicas', '--ledger', url], { clock });
   expect(out).toMatch(/^r1 +0\.1\.0 +2h ago +7m ago +1 +silent/m);
   expect(out).toMatch(/^r1 +0\.1\.0 +1h59m ago +0s ago +2 +active/m);
+});
+
+test('in a ledger that was copied, no replica is expected to take a unit', async () => {
+  const url = await sharedUrl();
+  const shared = await openSharedLedger(trusting(url), { ...real, actor: 'portolan run', replica: 'r1' });
+  onTestFinished(() => shared.close());
+  await shared.beat({ name: 'r1', version: '0.1.0', address: null, startedMs: NOON_MS, facts: null }, false);
+  await (await shared.lead('platform:east'))?.ledger.close();
+  using folder = temporaryDirectory();
+  const copy = join(folder.path, 'moved.db');
+  expect(await runHere(['ledger', 'copy', url, copy])).toMatchObject({ code: 0 });
+  const { code, out, err } = await runHere(['replicas', '--ledger', url]);
+  expect(code).toBe(0);
+  expect(err).toMatch(/^warning: the ledger postgres:.* was copied to .*moved\.db at 20.*Z, and does not know/);
+  expect(out).toContain(
+    `1 unit has no leader: platform:east.\n  → No replica can lead in a ledger that was copied. Use ${copy}.\n`,
+  );
 });
 
 test('a command that has the whole ledger is named', async () => {

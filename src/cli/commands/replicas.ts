@@ -35,21 +35,27 @@ Examples:
       outputOption(['text', 'json', 'yaml']),
     ),
   async run(surroundings, { output, ...options }) {
-    const group = await readGroup(options, surroundings);
+    const { group, copy } = await readGroup(options, surroundings);
     const { terminal, clock } = surroundings;
     if (output === 'json') writeJson(group, terminal);
     else if (output === 'yaml') terminal.out.write((await import('yaml')).stringify({ formatVersion: 1, ...group }));
-    else terminal.out.write(groupText(group, clock.now(), terminal.out));
+    else terminal.out.write(groupText(group, copy, clock.now(), terminal.out));
     return EXIT.ok;
   },
 });
 
+interface FoundGroup {
+  readonly group: ReplicaGroup;
+  /** Location of the ledger to which the one that was read was copied; undefined: it was not copied. */
+  readonly copy?: string | undefined;
+}
+
 /** Asks the controller, or reads the ledger if no controller is named or none answers. */
-async function readGroup(options: ReplicasOptions, surroundings: Surroundings): Promise<ReplicaGroup> {
+async function readGroup(options: ReplicasOptions, surroundings: Surroundings): Promise<FoundGroup> {
   const { server, ledger } = options;
   if (server === undefined) return fromLedger(requiredLedger(ledger), surroundings);
   try {
-    return (await openServer(options, surroundings).get('replicas', 'units')) as ReplicaGroup;
+    return { group: (await openServer(options, surroundings).get('replicas', 'units')) as ReplicaGroup };
   } catch (error) {
     const isAway = error instanceof PortolanError && error.code === 'cli/server-unreachable';
     if (!isAway || !isPostgres(ledger)) throw error;
@@ -58,17 +64,20 @@ async function readGroup(options: ReplicasOptions, surroundings: Surroundings): 
   }
 }
 
-async function fromLedger(url: string, surroundings: Surroundings): Promise<ReplicaGroup> {
-  const [{ postgresAccess }, { readReplicaGroup }] = await Promise.all([
+async function fromLedger(url: string, surroundings: Surroundings): Promise<FoundGroup> {
+  const [{ postgresAccess }, { ledgerWarnings }, { readReplicaGroup }] = await Promise.all([
     import('../session/postgres.ts'),
+    import('../session/ledger-warnings.ts'),
     import('../../ledger/postgres/group.ts'),
   ]);
-  const { group, holder } = await readReplicaGroup(postgresAccess(url, surroundings));
+  const access = postgresAccess(url, surroundings);
+  const { group, holder, retired } = await readReplicaGroup(access);
+  if (retired !== undefined) ledgerWarnings(surroundings.terminal).onRetired(access.address.location, retired);
   if (holder !== undefined)
     surroundings.terminal.err.write(
       `note: ${safeLine(holder)} has the whole ledger; no replica can lead until it ends.\n`,
     );
-  return group;
+  return { group, copy: retired?.copy };
 }
 
 function requiredLedger(ledger: string | undefined): string {
@@ -84,7 +93,7 @@ function requiredLedger(ledger: string | undefined): string {
 }
 
 /** Formats the group as two tables, and what is wrong with it. */
-function groupText(group: ReplicaGroup, nowMs: number, out: Output): string {
+function groupText(group: ReplicaGroup, copy: string | undefined, nowMs: number, out: Output): string {
   const { replicas, units } = group;
   const shownReplicas = replicas.map((replica) => [
     safeLine(replica.name),
@@ -109,13 +118,17 @@ function groupText(group: ReplicaGroup, nowMs: number, out: Output): string {
     units.length === 0
       ? 'No platform and no source was led yet.\n'
       : renderTable(['unit', 'leader', 'since', 'epoch', 'lease left'], shownUnits, out),
-    verdict(group, nowMs),
+    verdict(group, copy, nowMs),
   ]
     .filter((part) => part !== '')
     .join('\n');
 }
 
-function verdict({ isShared, isCurrent, asOfMs, replicas, units }: ReplicaGroup, nowMs: number): string {
+function verdict(
+  { isShared, isCurrent, asOfMs, replicas, units }: ReplicaGroup,
+  copy: string | undefined,
+  nowMs: number,
+): string {
   if (!isShared) return 'The ledger belongs to this process alone. Several controllers need one in PostgreSQL.\n';
   const lines: string[] = [];
   if (!isCurrent)
@@ -127,7 +140,7 @@ function verdict({ isShared, isCurrent, asOfMs, replicas, units }: ReplicaGroup,
   if (idle.length > 0)
     lines.push(
       `${count(idle.length, 'unit')} ${idle.length === 1 ? 'has' : 'have'} no leader: ${idle.map(unitName).join(', ')}.`,
-      remedyOf(replicas),
+      remedyOf(replicas, copy),
     );
   if (lines.length === 0 && units.length > 0) lines.push('Every platform and source has a leader.');
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
@@ -137,7 +150,8 @@ function unitName({ unit }: UnitState): string {
   return safeLine(unit);
 }
 
-function remedyOf(replicas: readonly ReplicaState[]): string {
+function remedyOf(replicas: readonly ReplicaState[], copy: string | undefined): string {
+  if (copy !== undefined) return `  → No replica can lead in a ledger that was copied. Use ${safeLine(copy)}.`;
   return replicas.some((replica) => !replica.isDraining && !isSilent(replica))
     ? '  → A live replica takes it once its lease has expired. If it does not within a minute, read the log of the replicas.'
     : '  → Start a replica: portolan run --ledger with this URL.';

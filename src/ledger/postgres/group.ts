@@ -2,6 +2,7 @@ import { type Kysely, sql } from 'kysely';
 import { missing, newer } from '../errors.ts';
 import { readHolder } from '../lease-holder.ts';
 import { migrations, newestSchema } from '../migrations.ts';
+import type { Retirement } from '../retirement.ts';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
 import { explainPostgres } from './faults.ts';
 import { databaseOf } from './open.ts';
@@ -12,6 +13,8 @@ export interface ReadGroup {
   readonly group: ReplicaGroup;
   /** The process that has the whole ledger, such as `portolan apply by ann on host-1`; undefined: none. */
   readonly holder: string | undefined;
+  /** The ledger was copied, and no replica leads anything in it any more; undefined: it was not. */
+  readonly retired: Retirement | undefined;
 }
 
 /**
@@ -31,7 +34,8 @@ export async function readReplicaGroup(access: PostgresAccess): Promise<ReadGrou
     const units = leases.filter(({ scope }) => scope !== WHOLE_LEDGER).map(unitOf);
     const { nowMs, replicas } = await readReplicas(db, schema, leases);
     const whole = leases.find(({ scope, left_ms: leftMs }) => scope === WHOLE_LEDGER && leftMs > 0);
-    return { group: { isShared: true, asOfMs: nowMs, isCurrent: true, replicas, units }, holder: whole?.actor };
+    const group = { isShared: true, asOfMs: nowMs, isCurrent: true, replicas, units };
+    return { group, holder: whole?.actor, retired: standing.retired };
   } catch (error) {
     throw explainPostgres(error, location);
   } finally {

@@ -1,6 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { contentsCoverage, contentsFindings } from '../contents-findings.ts';
 import { migrations } from '../migrations.ts';
+import type { Retirement } from '../retirement.ts';
 import type { InventoryCoverage, LedgerFinding } from '../verify.ts';
 import { withPostgresContents } from './contents.ts';
 import { isServerError } from './faults.ts';
@@ -14,6 +15,8 @@ export interface PostgresVerification {
   readonly inventory: InventoryCoverage;
   /** Why the tables could not be compared with those of a new ledger; undefined: they were. */
   readonly unchecked: string | undefined;
+  /** The ledger was copied, and is only read since; undefined: it was not. */
+  readonly retired: Retirement | undefined;
 }
 
 /**
@@ -28,6 +31,7 @@ export async function verifyPostgresLedger(access: PostgresAccess): Promise<Post
       findings: [...findings, ...(await contentsFindings(contents))],
       inventory: await contentsCoverage(contents),
       unchecked,
+      retired: contents.standing.retired,
     };
   });
 }

@@ -11,6 +11,7 @@ import { restorePostgresLedger } from '../../../ledger/postgres/restore.ts';
 import { verifyPostgresLedger } from '../../../ledger/postgres/verify.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { writePrivateLinesFrom } from '../../session/files.ts';
+import { ledgerWarnings } from '../../session/ledger-warnings.ts';
 import { postgresAccess } from '../../session/postgres.ts';
 import { actorOf } from './opening.ts';
 
@@ -55,7 +56,11 @@ export async function migrateDatabase(url: string, surroundings: Surroundings) {
 }
 
 export async function verifyDatabase(url: string, surroundings: Surroundings) {
-  return verifyPostgresLedger(postgresAccess(url, surroundings));
+  const access = postgresAccess(url, surroundings);
+  const verification = await verifyPostgresLedger(access);
+  const { onRetired } = ledgerWarnings(surroundings.terminal);
+  if (verification.retired !== undefined) onRetired(access.address.location, verification.retired);
+  return verification;
 }
 
 /** Returns the place that a word of the command line names. */
