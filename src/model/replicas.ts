@@ -32,6 +32,8 @@ const unitSchema = s.objectOf('A platform or a source, which at most one replica
   sinceMs: s.nullable(s.time),
   // The time until another replica may take it, unless the leader renews its lease; null: no other process can.
   leaseLeftMs: s.nullable(s.count),
+  // A live replica can lead it, or none is live. false: it was led before, and no configuration of a live replica has it any more.
+  isConfigured: s.trueOrFalse,
 });
 export type UnitState = s.TypeOf<typeof unitSchema>;
 

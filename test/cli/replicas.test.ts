@@ -3,7 +3,8 @@ import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
-import type { ReplicaGroup } from '../../src/model/replicas.ts';
+import type { ReplicaGroup, UnitState } from '../../src/model/replicas.ts';
+import type { Json } from '../../src/model/json.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { temporaryDirectory, real } from '../ledger/fixtures.ts';
 import { serve, TOKENS } from '../server/serving.ts';
@@ -54,6 +55,24 @@ test('the last line says whether every unit has a leader, and what to do if not'
   expect(alone.out).toMatch(
     /\nThe ledger belongs to this process alone\. Several controllers need one in PostgreSQL\.\n$/,
   );
+});
+
+test('a unit that no configuration has any more is shown last, and apart from those that need a leader', async () => {
+  const left = (group: ReplicaGroup): ReplicaGroup => ({
+    ...group,
+    units: group.units.map((unit) => ({ ...unit, isConfigured: unit.leader !== null })),
+  });
+  const { out } = await shown(left);
+  expect(out).toMatch(/\nplatform default .*\nsource default .*\nplatform other .*\n\n/);
+  expect(out).toContain(
+    '\n\nEvery configured platform and source has a leader.\n' +
+      'No live replica has this unit in its configuration any more: platform:other.\n  → This requires an action only if',
+  );
+  const earlier = await shown((group) => ({
+    ...group,
+    units: group.units.map(({ isConfigured: _, ...unit }) => unit as UnitState),
+  }));
+  expect(earlier.out).toContain('\n1 unit has no leader: platform:other.\n');
 });
 
 test('-o json and -o yaml are the answer of the API', async () => {
@@ -155,6 +174,31 @@ test('in a ledger that was copied, no replica is expected to take a unit', async
   expect(out).toContain(
     `1 unit has no leader: platform:east.\n  → No replica can lead in a ledger that was copied. Use ${copy}.\n`,
   );
+});
+
+test('the ledger knows from the live replicas which units a configuration has', async () => {
+  const schema = freshSchema();
+  const url = await sharedUrl(schema);
+  const open = (replica: string) => openSharedLedger(trusting(url), { ...real, actor: 'portolan run', replica });
+  const report = (name: string, facts: Json) => ({ name, version: '0.1.0', address: null, startedMs: NOON_MS, facts });
+  const [r1, r2] = [await open('r1'), await open('r2')];
+  onTestFinished(() => r1.close());
+  onTestFinished(() => r2.close());
+  await r1.beat(report('r1', { units: ['platform:east', 'source:default'] }), false);
+  await r1.lead('source:default');
+  await r2.beat(report('r2', { units: ['platform:third', 'source:default'] }), false);
+  for (const unit of ['platform:east', 'platform:third'] as const) await (await r2.lead(unit))?.ledger.close();
+  const idle = async (): Promise<string> =>
+    /\n\n(?=[^\n]*: platform:).*$/s.exec((await runHere(['replicas', '--ledger', url])).out)?.[0] ?? '';
+  expect(await idle()).toContain('2 units have no leader: platform:east, platform:third.');
+  await r2.leave();
+  expect(await idle()).toMatch(
+    /1 unit has no leader: platform:east\.\n.*\nNo live replica has this unit .*: platform:third\.\n/,
+  );
+  await r1.beat(report('r1', { platforms: [] }), false);
+  expect(await idle(), 'an earlier version').toContain('2 units have no leader: platform:east, platform:third.');
+  await r1.leave();
+  expect(await idle(), 'no live replica').toContain('2 units have no leader: platform:east, platform:third.');
 });
 
 test('a command that has the whole ledger is named', async () => {

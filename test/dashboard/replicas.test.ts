@@ -22,7 +22,8 @@ function largeGroup(): ReplicaGroup {
     const leader = index === 6 ? null : (NAMES[index % 2] ?? null);
     const sinceMs = nowMs - (index + 1) * 400_000;
     const leaseLeftMs = leader === null ? null : 12_000;
-    return { unit: `platform:${name}`, type: 'platform', name, leader, epoch: 40 + index, sinceMs, leaseLeftMs };
+    const [unit, epoch] = [`platform:${name}`, 40 + index];
+    return { unit, type: 'platform', name, leader, epoch, sinceMs, leaseLeftMs, isConfigured: true };
   });
   const source: UnitState = {
     unit: 'source:default',
@@ -32,6 +33,7 @@ function largeGroup(): ReplicaGroup {
     epoch: 31,
     sinceMs: nowMs - 8_000_000,
     leaseLeftMs: 9_000,
+    isConfigured: true,
   };
   const all = [...units, source];
   const replicas = NAMES.map(

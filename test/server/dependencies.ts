@@ -90,6 +90,7 @@ export const replicas: ReplicaGroup = {
       epoch: 3,
       sinceMs: NOW,
       leaseLeftMs: 9_000,
+      isConfigured: true,
     },
     {
       unit: 'platform:other',
@@ -99,6 +100,7 @@ export const replicas: ReplicaGroup = {
       epoch: 2,
       sinceMs: NOW,
       leaseLeftMs: null,
+      isConfigured: true,
     },
     {
       unit: 'source:default',
@@ -108,6 +110,7 @@ export const replicas: ReplicaGroup = {
       epoch: 1,
       sinceMs: NOW,
       leaseLeftMs: 9_000,
+      isConfigured: true,
     },
   ],
 };

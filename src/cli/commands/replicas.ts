@@ -29,7 +29,7 @@ up to an hour (silent), and has only units that were led before.
 Examples:
   portolan replicas --server http://127.0.0.1:7780
   portolan replicas --ledger 'postgres://portolan@db.example.com/portolan?passwordFile=/run/secrets/database-password'
-  portolan replicas -o json | jq -r '.units[] | select(.leader == null) | .unit'`,
+  portolan replicas -o json | jq -r '.units[] | select(.leader == null and .isConfigured) | .unit'`,
   parameters: (command) =>
     addServerOptions(command.option('--ledger <path>', 'the ledger: a postgres:// URL', ledgerArgument)).addOption(
       outputOption(['text', 'json', 'yaml']),
@@ -104,13 +104,15 @@ function groupText(group: ReplicaGroup, copy: string | undefined, nowMs: number,
     isSilent(replica) ? 'silent' : replica.isDraining ? 'draining' : 'active',
     replica.address === null ? undefined : safeLine(replica.address),
   ]);
-  const shownUnits = units.map(({ type, name, leader, sinceMs, epoch, leaseLeftMs }) => [
-    `${type} ${safeLine(name)}`,
-    leader === null ? undefined : safeLine(leader),
-    sinceMs === null ? undefined : relativeTime(sinceMs, nowMs),
-    epoch === null ? undefined : String(epoch),
-    leader === null || leaseLeftMs === null ? undefined : shortDuration(leaseLeftMs),
-  ]);
+  const shownUnits = [...units.filter((unit) => !isAbandoned(unit)), ...units.filter(isAbandoned)].map(
+    ({ type, name, leader, sinceMs, epoch, leaseLeftMs }) => [
+      `${type} ${safeLine(name)}`,
+      leader === null ? undefined : safeLine(leader),
+      sinceMs === null ? undefined : relativeTime(sinceMs, nowMs),
+      epoch === null ? undefined : String(epoch),
+      leader === null || leaseLeftMs === null ? undefined : shortDuration(leaseLeftMs),
+    ],
+  );
   return [
     replicas.length === 0
       ? 'No replica runs.\n'
@@ -136,14 +138,26 @@ function verdict(
       `The database does not answer this replica; this is its state of ${relativeTime(asOfMs, nowMs)}.`,
       '  → Check the database and the network to it. No replica writes meanwhile, and all resume by themselves.',
     );
-  const idle = units.filter(({ leader }) => leader === null);
+  const idle = units.filter((unit) => unit.leader === null && !isAbandoned(unit));
+  const abandoned = units.filter(isAbandoned);
   if (idle.length > 0)
     lines.push(
       `${count(idle.length, 'unit')} ${idle.length === 1 ? 'has' : 'have'} no leader: ${idle.map(unitName).join(', ')}.`,
       remedyOf(replicas, copy),
     );
-  if (lines.length === 0 && units.length > 0) lines.push('Every platform and source has a leader.');
+  if (lines.length === 0 && units.length > abandoned.length)
+    lines.push(`Every ${abandoned.length > 0 ? 'configured ' : ''}platform and source has a leader.`);
+  if (abandoned.length > 0)
+    lines.push(
+      `No live replica has ${abandoned.length === 1 ? 'this unit' : 'these units'} in its configuration any more: ${abandoned.map(unitName).join(', ')}.`,
+      '  → This requires an action only if one should be led: add it to the configuration of the replicas.',
+    );
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** Returns whether a unit was led before, and no configuration of a live replica has it. An earlier server does not report that. */
+function isAbandoned({ leader, isConfigured }: Pick<UnitState, 'leader'> & Partial<UnitState>): boolean {
+  return leader === null && isConfigured === false;
 }
 
 function unitName({ unit }: UnitState): string {

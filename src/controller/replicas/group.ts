@@ -1,4 +1,5 @@
 import type { LeaseUnit, LiveReplica, SharedLedger, UnitLeader } from '../../ledger/shared.ts';
+import { configuredBy } from '../../model/configured-units.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { RegionDetails } from '../../model/platform-status.ts';
@@ -15,6 +16,8 @@ export interface LedFacts {
   readonly regions: readonly RegionDetails[];
   readonly queued: number;
   readonly running: number;
+  /** The units that it can lead. An earlier version does not report them. */
+  readonly units?: readonly LeaseUnit[] | undefined;
   /** Its last read of what other replicas store succeeded; undefined: an earlier version, which does not report it. */
   readonly isCurrent?: boolean | undefined;
   /** Id of the revision that it read last; undefined: none yet, or it is an earlier version, which does not report it. */
@@ -135,7 +138,11 @@ export class Replicas {
     const isCurrent = await this.#readLeaders();
     const leaders = new Map(this.#leaders.map((leader) => [leader.unit, leader]));
     const known = [...new Set([...units, ...leaders.keys()])].sort(compareText);
-    const states = known.map((unit) => unitState(unit, leaders.get(unit)));
+    const isReported = configuredBy(this.#live.map(({ facts }) => facts));
+    const states = known.map((unit) => ({
+      ...unitState(unit, leaders.get(unit)),
+      isConfigured: units.includes(unit) || isReported(unit),
+    }));
     const leads = (process: string): number =>
       this.#leaders.filter(({ holder, leftMs }) => holder === process && leftMs > 0).length;
     const replicas = this.#live.map(
@@ -164,7 +171,7 @@ export class Replicas {
   }
 }
 
-function unitState(unit: LeaseUnit, last: UnitLeader | undefined): UnitState {
+function unitState(unit: LeaseUnit, last: UnitLeader | undefined): Omit<UnitState, 'isConfigured'> {
   const colon = unit.indexOf(':');
   const isLed = last !== undefined && last.leftMs > 0;
   return {

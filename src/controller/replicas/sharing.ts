@@ -2,6 +2,7 @@ import type { ControllerApi } from '../api.ts';
 import type { Core } from '../core.ts';
 import type { ControllerOptions } from '../options.ts';
 import { type Forwarded, forwardedApi } from './forwarded-api.ts';
+import { unitsOf } from './forwarded-parts.ts';
 import type { LedFacts } from './group.ts';
 import { platformUnit } from './leadership.ts';
 import { createSharedEventLog, type SharedEventLog } from './shared-events.ts';
@@ -38,7 +39,8 @@ export function openSharing(options: ControllerOptions): Sharing | undefined {
 }
 
 /** Returns what only this process knows, because it leads the platforms. */
-function ledFacts({ configuration, gates, intake, leadership, queue, sharedState }: Core): LedFacts {
+function ledFacts(core: Core): LedFacts {
+  const { configuration, gates, intake, leadership, queue, sharedState } = core;
   const isOwn = (platform: string): boolean => leadership.of(platformUnit(platform)) !== undefined;
   const platforms = [...configuration.operator.platforms].filter(isOwn);
   return {
@@ -49,6 +51,7 @@ function ledFacts({ configuration, gates, intake, leadership, queue, sharedState
     regions: gates.regionDetails().filter(({ platform }) => isOwn(platform)),
     queued: queue.depth,
     running: queue.running,
+    units: unitsOf(core),
     isCurrent: sharedState?.isCurrent,
     read: intake.age?.lastRead,
     confirms: intake.contact.leads && intake.isCurrent,

@@ -14,6 +14,7 @@ export function soleReplica({ configuration, options, sourceLedger, stop }: Core
     epoch,
     sinceMs: startedMs,
     leaseLeftMs: null,
+    isConfigured: true,
   });
   const units = [
     ...[...configuration.operator.platforms].sort(compareText).map((name) => ledBy('platform', name)),

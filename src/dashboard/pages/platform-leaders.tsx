@@ -29,7 +29,7 @@ export function Leaders() {
 }
 
 function Group({ group: { units, replicas, isCurrent, asOfMs } }: { readonly group: ReplicaGroup }) {
-  const idle = units.filter(({ leader }) => leader === null).length;
+  const idle = units.filter(({ leader, isConfigured }) => leader === null && isConfigured).length;
   return (
     <section class="card leaders" aria-labelledby="leaders">
       <header>
@@ -56,8 +56,8 @@ function Group({ group: { units, replicas, isCurrent, asOfMs } }: { readonly gro
 }
 
 function UnitTable({ units }: Pick<ReplicaGroup, 'units'>) {
-  // A unit without a leader waits, so it comes first.
-  const ordered = [...units].sort((left, right) => Number(left.leader !== null) - Number(right.leader !== null));
+  // A unit without a leader waits, so it comes first; one that no configuration has any more comes last.
+  const ordered = [...units].sort((left, right) => placeOf(left) - placeOf(right));
   return (
     <Scroll label="Leaders">
       <table>
@@ -78,6 +78,11 @@ function UnitTable({ units }: Pick<ReplicaGroup, 'units'>) {
       </table>
     </Scroll>
   );
+}
+
+function placeOf({ leader, isConfigured }: UnitState): number {
+  if (leader !== null) return 1;
+  return isConfigured ? 0 : 2;
 }
 
 function ReplicaTable({ replicas }: Pick<ReplicaGroup, 'replicas'>) {
@@ -104,18 +109,26 @@ function ReplicaTable({ replicas }: Pick<ReplicaGroup, 'replicas'>) {
   );
 }
 
-function Unit({ unit: { type, name, leader, sinceMs, epoch } }: { readonly unit: UnitState }) {
+function Unit({ unit }: { readonly unit: UnitState }) {
+  const { type, name, leader, sinceMs, epoch } = unit;
   return (
     <tr>
       <th scope="row">
         {name} {type === 'source' ? <span class="leader-type">source</span> : null}
       </th>
-      <td>{leader === null ? <Badge tone="warn">No leader</Badge> : <Badge tone="good">Led</Badge>}</td>
+      <td>
+        <Led unit={unit} />
+      </td>
       <td>{leader ?? '–'}</td>
       <td>{sinceMs === null ? '–' : <Time at={sinceMs} />}</td>
       <td class="number">{epoch ?? '–'}</td>
     </tr>
   );
+}
+
+function Led({ unit: { leader, isConfigured } }: { readonly unit: UnitState }) {
+  if (leader !== null) return <Badge tone="good">Led</Badge>;
+  return isConfigured ? <Badge tone="warn">No leader</Badge> : <Badge tone="quiet">Not configured</Badge>;
 }
 
 function Replica({ replica }: { readonly replica: ReplicaState }) {

@@ -3,8 +3,11 @@ import { missing, newer } from '../errors.ts';
 import { readHolder } from '../lease-holder.ts';
 import { migrations, newestSchema } from '../migrations.ts';
 import type { Retirement } from '../retirement.ts';
+import { configuredBy } from '../../model/configured-units.ts';
+import type { Json } from '../../model/json.ts';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
 import { explainPostgres } from './faults.ts';
+import { LEASE_MS } from './lease.ts';
 import { databaseOf } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
 import { databaseNow, isPastHeartbeat, type PostgresTables, readPostgresStanding, WHOLE_LEDGER } from './tables.ts';
@@ -31,8 +34,10 @@ export async function readReplicaGroup(access: PostgresAccess): Promise<ReadGrou
     const known = newestSchema(migrations);
     if (standing.schema > known) throw newer(location, standing.schema, known);
     const leases = await readLeases(db);
-    const units = leases.filter(({ scope }) => scope !== WHOLE_LEDGER).map(unitOf);
-    const { nowMs, replicas } = await readReplicas(db, schema, leases);
+    const { nowMs, replicas, isConfigured } = await readReplicas(db, schema, leases);
+    const units = leases
+      .filter(({ scope }) => scope !== WHOLE_LEDGER)
+      .map((lease) => ({ ...unitOf(lease), isConfigured: isConfigured(lease.scope) }));
     const whole = leases.find(({ scope, left_ms: leftMs }) => scope === WHOLE_LEDGER && leftMs > 0);
     const group = { isShared: true, asOfMs: nowMs, isCurrent: true, replicas, units };
     return { group, holder: whole?.actor, retired: standing.retired };
@@ -61,7 +66,14 @@ async function readLeases(db: Kysely<PostgresTables>): Promise<readonly LeaseRow
     .execute();
 }
 
-function unitOf({ scope, holder, actor, epoch, since_ms: sinceMs, left_ms: leftMs }: LeaseRow): UnitState {
+function unitOf({
+  scope,
+  holder,
+  actor,
+  epoch,
+  since_ms: sinceMs,
+  left_ms: leftMs,
+}: LeaseRow): Omit<UnitState, 'isConfigured'> {
   const at = scope.indexOf(':');
   const isLed = leftMs > 0;
   return {
@@ -81,6 +93,7 @@ interface ReplicaRow {
   readonly version: string;
   readonly address: string | null;
   readonly started_ms: number;
+  readonly facts: string;
   readonly draining: number;
   readonly ago_ms: number;
 }
@@ -90,9 +103,9 @@ async function readReplicas(db: Kysely<PostgresTables>, schema: string, leases: 
     select ${databaseNow} as now_ms, to_regclass(${`${schema}.replica`}) is not null as found`.execute(db);
   const nowMs = times[0]?.now_ms ?? 0;
   // A ledger of an older schema was never shared.
-  if (!isTrue(times[0]?.found)) return { nowMs, replicas: [] };
+  if (!isTrue(times[0]?.found)) return { nowMs, replicas: [], isConfigured: configuredBy([]) };
   const { rows } = await sql<ReplicaRow>`
-    select holder, name, version, address, started_ms, draining, greatest(0, ${databaseNow} - seen_ms) as ago_ms
+    select holder, name, version, address, started_ms, facts, draining, greatest(0, ${databaseNow} - seen_ms) as ago_ms
     from ${sql.id(schema, 'replica')} where ${isPastHeartbeat} order by name, started_ms`.execute(db);
   const replicas = rows.map(
     ({ holder, name, version, address, started_ms: startedMs, draining, ago_ms: seenAgoMs }): ReplicaState => {
@@ -101,7 +114,8 @@ async function readReplicas(db: Kysely<PostgresTables>, schema: string, leases: 
       return { name, version, address, startedMs, seenAgoMs, isDraining: draining === 1, isSelf: false, leads };
     },
   );
-  return { nowMs, replicas };
+  const live = rows.filter(({ ago_ms: agoMs }) => agoMs < LEASE_MS);
+  return { nowMs, replicas, isConfigured: configuredBy(live.map(({ facts }) => JSON.parse(facts) as Json)) };
 }
 
 /** The pool reads a boolean as text. */

@@ -51,3 +51,19 @@ test('a replica that was restarted under its name does not count the units of it
     [1, 1],
   ]);
 });
+
+test('a unit that was led counts as configured while a live replica reports that it can lead it', async () => {
+  const { group, one, two } = await twoLeaders();
+  await two.leadership.take('platform:third');
+  await group.pass(10_000);
+  const isConfigured = async (): Promise<boolean | undefined> =>
+    (await one.replicas.state(UNITS)).units.find(({ unit }) => unit === 'platform:third')?.isConfigured;
+  expect(await isConfigured()).toBe(false);
+  const { facts } = two.replicas;
+  two.replicas.facts = () => ({ ...facts(), units: ['platform:third'] });
+  await group.pass(10_000);
+  expect(await isConfigured()).toBe(true);
+  two.replicas.facts = () => ({ ...facts(), units: undefined });
+  await group.pass(10_000);
+  expect(await isConfigured(), 'an earlier version').toBe(true);
+});
