@@ -90,3 +90,28 @@ test('status of a controller names the age of its state once it cannot read what
   expect(away).toContain('Shown is the state of 2026-01-01T12:00:00.000Z. Changes are refused.');
   expect(await shownWith(true, 60_000)).toContain('This controller cannot read what the others have stored.');
 });
+
+test('attention names the database that a controller cannot read, and does not end with 0', async () => {
+  const serving = await serve();
+  const env = { PORTOLAN_SERVER: serving.url, PORTOLAN_SERVER_TOKEN: TOKENS.operator };
+  const attention = (ageMs: number, ...args: readonly string[]) => {
+    const database = { isReachable: false, ageMs, asOfMs: Date.UTC(2026, 0, 1, 12) };
+    serving.api.state = controllerStatus({ source: SOURCE, counts: CALM, database });
+    return runHere(['attention', '--application', 'shop', ...args], { env });
+  };
+  expect(await attention(3_000)).toMatchObject({ code: 0, out: 'Nothing requires manual action.\n' });
+  expect(await attention(60_000)).toMatchObject({
+    code: 4,
+    out: `database  since 2026-01-01T12:00:00.000Z
+  The database does not answer this controller. Everything else here is as of then.
+  → Changes are refused. The controller resumes by itself; check the database and the network to it.
+
+Nothing else required manual action then.
+`,
+  });
+  expect(await attention(60_000, '-o', 'json')).toMatchObject({
+    code: 4,
+    out: '[]\n',
+    err: expect.stringContaining('warning: The database does not answer this controller. Changes are refused.'),
+  });
+});
