@@ -4,9 +4,11 @@ import pg from 'pg';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { migrations } from '../../src/ledger/migrations.ts';
 import { withPostgresContents } from '../../src/ledger/postgres/contents.ts';
+import { explainPostgres } from '../../src/ledger/postgres/faults.ts';
 import { migratePostgresLedger, openPostgresLedger } from '../../src/ledger/postgres/open.ts';
 import type { PostgresAccess } from '../../src/ledger/postgres/pool.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import type { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { postgresUrl, PostgresServer } from '../support/postgres.ts';
 import { freshSchema, trusting } from '../support/postgres-shared.ts';
@@ -237,6 +239,17 @@ test('a role that does not exist is not asked for a password', async () => {
     expect.stringContaining('role "nemo" does not exist'),
     expect.stringContaining('Correct the user in the URL of --ledger'),
   ]);
+});
+
+test.for([
+  ['53300', 'sorry, too many clients already', /^Raise max_connections of the server/],
+  ['28000', 'no pg_hba.conf entry for host "192.0.2.7", user "a", database "b", no encryption', /^Use TLS/],
+  ['28000', 'no pg_hba.conf entry for host "192.0.2.7", user "a", database "b", SSL off', /^Use TLS/],
+  ['28000', 'no pg_hba.conf entry for host "192.0.2.7", user "a", database "b", SSL encryption', /^Allow this role/],
+] as const)('the server refuses a connection with %s and "%s"', ([code, message, remedy]) => {
+  const refusal = Object.assign(new Error(message), { code, severity: 'FATAL' });
+  const error = explainPostgres(refusal, 'postgres://a@db.example.com/b') as PortolanError;
+  expect([error.message, error.remedy]).toEqual([expect.stringContaining(message), expect.stringMatching(remedy)]);
 });
 
 /** Fills the queue for notifications of the whole server. @returns empties it. */
