@@ -3,7 +3,7 @@ import { invalidInput, PortolanError } from '../model/errors.ts';
 import type { LeaseHolder } from './lease-holder.ts';
 import type { Intent } from '../model/owned.ts';
 import type { EpochMs } from '../model/time.ts';
-import { placeOfCopy, type Retirement } from './retirement.ts';
+import { copyForControllers, placeOfCopy, type Retirement } from './retirement.ts';
 import { unreachable } from '../model/unreachable.ts';
 
 /** Who has the ledger open for writing, as that process itself wrote it down. */
@@ -214,11 +214,6 @@ export function retiredLedger(location: string, retirement: Retirement): Portola
       `Use ${copyForControllers(copy)}. To use this one again on purpose, stop whatever uses the other, make a \`portolan ledger backup\` of this one, ` +
       'and `portolan ledger restore` it in its place: installs then wait until you have confirmed them.',
   });
-}
-
-/** Adds to the location of a copy what it does not say. A copy in PostgreSQL was made with the role that owns its tables. */
-export function copyForControllers(copy: string): string {
-  return isPostgres(copy) ? `${copy}, with the role of the controllers in its URL` : copy;
 }
 
 /** The copy is complete, but nothing keeps a process from writing the ledger that was copied. */

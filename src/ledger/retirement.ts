@@ -1,3 +1,4 @@
+import { isPostgres } from './address.ts';
 import { canonicalJson } from '../model/json.ts';
 import type { EpochMs } from '../model/time.ts';
 
@@ -27,4 +28,9 @@ export function retirementText({ copy, host, atMs }: Retirement): string {
 /** Returns the location of a copy and its machine, for messages. */
 export function placeOfCopy({ copy, host }: Retirement): string {
   return host === undefined ? copy : `${copy} on ${host}`;
+}
+
+/** Adds to the location of a copy what it does not say. A copy in PostgreSQL was made with the role that owns its tables. */
+export function copyForControllers(copy: string): string {
+  return isPostgres(copy) ? `${copy}, with the role of the controllers in its URL` : copy;
 }

@@ -1,7 +1,7 @@
 import { isPostgres, ledgerArgument } from '../../../ledger/address.ts';
 import type { CopyReport } from '../../../ledger/copy.ts';
-import { copyForControllers } from '../../../ledger/errors.ts';
 import type { Ledger } from '../../../ledger/ledger.ts';
+import { copyForControllers } from '../../../ledger/retirement.ts';
 import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
