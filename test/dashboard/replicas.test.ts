@@ -83,6 +83,17 @@ test('the platform page shows the leader of each platform, since when, under whi
   expect(await axeViolations(page)).toEqual([]);
 });
 
+test('a unit that no configuration has any more comes last, and does not count as one without a leader', async () => {
+  const group = largeGroup();
+  const units = group.units.map((unit) => ({ ...unit, isConfigured: unit.leader !== null }));
+  at.api.group = { ...group, units };
+  const { page } = await visitInTime('/platform');
+  const leaders = page.getByRole('group', { name: 'Leaders' }).getByRole('row');
+  await expect.poll(() => leaders.count()).toBe(14);
+  expect(await leaders.last().innerText()).toMatch(/^market-07\s+Not configured/);
+  expect(await page.getByRole('region', { name: 'Leaders' }).innerText()).not.toContain('without a leader');
+});
+
 test('a controller with a ledger of its own has no leaders, and asks for the database once', async () => {
   at.api.group = { ...largeGroup(), isShared: false };
   const { page, later } = await visitInTime('/platform');

@@ -33,7 +33,7 @@ Examples:
   async run(surroundings, { application, output, ...flags }) {
     const server = openServer(flags, surroundings);
     const items = (await Array.fromAsync(server.list('attention', { application }))) as readonly AttentionItem[];
-    // After the list, so that it tells whether the list is old.
+    // Asked after the list, so that an old list is never shown as the present one.
     const { database } = (await server.get('status', 'phase')) as Pick<ControllerStatus, 'database'>;
     const old = oldStateOf(database);
     const { out, err } = surroundings.terminal;

@@ -143,8 +143,8 @@ export class Replicas {
       ...unitState(unit, leaders.get(unit)),
       isConfigured: units.includes(unit) || isReported(unit),
     }));
-    const leads = (process: string): number =>
-      this.#leaders.filter(({ holder, leftMs }) => holder === process && leftMs > 0).length;
+    const leads = (of: string): number =>
+      this.#leaders.filter(({ holder, leftMs }) => holder === of && leftMs > 0).length;
     const replicas = this.#live.map(
       ({ holder, name, version, address, startedMs, seenAgoMs, isDraining }): ReplicaState => ({
         name,
