@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { replicaDeathOf } from './deaths.ts';
 import { QUICK_MUTANTS, replicaMutants } from './mutants.ts';
@@ -6,3 +7,8 @@ for (const mutant of replicaMutants.slice(0, QUICK_MUTANTS))
   test(`killed: ${mutant.name}`, async () => {
     expect(await replicaDeathOf(mutant), 'it lives, or production dies too').toMatchObject({ isRight: true });
   });
+
+test.for(replicaMutants)('what it changes is there once: $name', ({ file, find }) => {
+  const source = readFileSync(new URL(`../../../src/${file}`, import.meta.url), 'utf8');
+  expect(source.split(find)).toHaveLength(2);
+});

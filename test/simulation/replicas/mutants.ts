@@ -109,7 +109,7 @@ export const replicaMutants: readonly DriverMutant[] = [
   {
     name: 'a command counts after its application was moved away and back',
     file: 'controller/replicas/forwarded-methods.ts',
-    find: ' || !hasStayed(records, command))',
+    find: ' || !hasStayed(records, subject, ordered.takeovers))',
     replace: ')',
     rightly: ['I-SUSPENDED'],
     seed: 4_000_318_307,
