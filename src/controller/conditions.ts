@@ -41,7 +41,7 @@ export interface Findings {
   readonly approval: ApprovalNeeded | null;
   /** Refusals by policies of Settings. */
   readonly denied: readonly Refusal[];
-  /** Another refusal that no approval permits. Nothing is sent, not even to correct drift. */
+  /** The first refusal that no approval permits, by a policy or another one. Nothing is sent, not even to correct drift. */
   readonly refused: Pick<StatusError, 'message' | 'remedy'> | undefined;
   readonly health: ConditionState;
 }

@@ -51,7 +51,8 @@ export function judgePass(input: PassToJudge) {
   const denied = outcome.type === 'refused' ? outcome.refusals.filter(({ code }) => code === POLICY_REFUSAL) : [];
   const { work } = record;
   // An application does not fail because its region takes no changes.
-  const isFailing = pause?.type !== 'region';
+  const mayFail = pause?.type !== 'region';
+  const refused = mayFail ? refusalOf(passed, nowMs) : undefined;
   const findings: Findings = {
     work,
     plan,
@@ -62,10 +63,10 @@ export function judgePass(input: PassToJudge) {
     pause,
     approval,
     denied,
-    refused: isFailing && denied.length === 0 ? refusalOf(passed, nowMs) : undefined,
+    refused,
     health,
   };
-  const failure = isFailing ? failureOf(error, results, passed, nowMs) : undefined;
+  const failure = mayFail ? (failureOf(error, results, nowMs) ?? refused) : undefined;
   const states = applicationConditions(findings);
   const isReady = states.Ready.status === 'True';
   record.status = {
@@ -154,7 +155,6 @@ export function healthEvents(id: ResourceId, former: ApplicationStatus, now: App
 function failureOf(
   error: PortolanError | undefined,
   results: readonly ActionResult[],
-  passed: Passed,
   atMs: EpochMs,
 ): StatusError | undefined {
   if (error !== undefined) return { code: error.code, message: error.message, remedy: error.remedy, atMs };
@@ -164,7 +164,7 @@ function failureOf(
     const message = `${action.resource}: "${action.summary}" failed: ${request}: ${answer.message}`;
     return { code: `action/${reason.type}`, message, remedy, atMs };
   }
-  return refusalOf(passed, atMs);
+  return undefined;
 }
 
 /** Returns the first refusal of a plan that no approval permits, with the number of the others. */

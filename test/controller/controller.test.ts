@@ -302,13 +302,19 @@ test('what is suspended for long is told, again and again, until it is resumed',
   expect(world.eventsOf('application.suspended-long')).toHaveLength(2);
 });
 
+/** Reloads the configuration with a scope that is nobody's. @returns the former one. */
+async function permitNothing(world: ReturnType<typeof started>) {
+  const former = world.configuration();
+  const scopes = { allow: ['nobody/*/*'] };
+  await world.controller.reload({ ...former, settings: { ...former.settings, scopes } });
+  return former;
+}
+
 test('another configuration is in force from the next pass on', async () => {
   const world = started();
   await world.commit(FILES);
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
-  const configuration = world.configuration();
-  const scopes = { allow: ['nobody/*/*'] };
-  await world.controller.reload({ ...configuration, settings: { ...configuration.settings, scopes } });
+  const configuration = await permitNothing(world);
   await world.commit({ ...FILES, 'web.yaml': web('SITE') });
   await world.until(() => world.application(SHOP).lastError?.code === 'guard/scope', 'it is refused');
   expect(portOf(world).alias).toBe('WEB');
@@ -320,9 +326,7 @@ test('an application that is in sync fails while its scope is not permitted, and
   const world = started();
   await world.commit(FILES);
   await world.until(() => world.ready(SHOP) === 'True InSync', 'shop is in sync');
-  const configuration = world.configuration();
-  const scopes = { allow: ['nobody/*/*'] };
-  await world.controller.reload({ ...configuration, settings: { ...configuration.settings, scopes } });
+  const configuration = await permitNothing(world);
   await world.controller.api.sync([SHOP], 'alice');
   await world.until(() => world.application(SHOP).failures > 2, 'it is refused again and again');
   expect(world.ready(SHOP)).toBe('False Failing');
