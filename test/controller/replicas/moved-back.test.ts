@@ -12,6 +12,7 @@ import {
   ON_EAST,
   ON_WEST,
   pass,
+  type Scene,
   stored,
   storedOn,
   suspendedBy,
@@ -202,6 +203,15 @@ test('a command that was recorded before two moves is refused: a later one was c
   await all.until(() => suspendedBy(two) === undefined, 'a command that is given now is carried out');
 });
 
+/** A commit moves the application, its next leader suspends it for Cara, and another commit moves it back to one that follows. */
+async function suspendedElsewhere({ all, one, two }: Scene): Promise<void> {
+  await all.commit(ON_WEST, [two]);
+  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
+  await two.controller.api.suspend(EAST, 'Cara', 'another test');
+  const third = await all.commit(ON_EAST, [two]);
+  await all.until(() => one.accepted() === third, 'its former leader follows');
+}
+
 test('a resume that waits for its turn while the application is moved and moved back is refused', async () => {
   const scene = await inSync('two');
   const { all, one, two } = scene;
@@ -211,11 +221,7 @@ test('a resume that waits for its turn while the application is moved and moved 
   const again = one.controller.api.suspend(EAST, 'Ann', 'another reason').catch((error: unknown) => error);
   await all.until(storing.isHeld, 'a decision is being stored');
   const resume = one.controller.api.resume(EAST, 'Bob').catch((error: unknown) => error);
-  await all.commit(ON_WEST, [two]);
-  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
-  await two.controller.api.suspend(EAST, 'Cara', 'another test');
-  const third = await all.commit(ON_EAST, [two]);
-  await all.until(() => one.accepted() === third, 'its former leader follows');
+  await suspendedElsewhere(scene);
   storing.goOn();
   expect(await Promise.all([again, resume])).toMatchObject([
     { code: 'controller/not-leader' },
@@ -238,11 +244,7 @@ test('the same is true where it waits for the end of a pass', async () => {
   await all.until(storing.isHeld, 'it stores the status that a pass found');
   const resume = one.controller.api.resume(EAST, 'Bob').catch((error: unknown) => error);
   await all.pass(100);
-  await all.commit(ON_WEST, [two]);
-  await all.until(() => storedOn(all) === 'west', 'its next leader has taken it over');
-  await two.controller.api.suspend(EAST, 'Cara', 'another test');
-  const third = await all.commit(ON_EAST, [two]);
-  await all.until(() => one.accepted() === third, 'its former leader follows');
+  await suspendedElsewhere(scene);
   storing.goOn();
   expect(await resume).toMatchObject({ code: 'controller/not-leader' });
   await all.until(() => storedOn(all) === 'east', 'its former leader has it again');
