@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { PostgresTables } from '../../src/ledger/postgres/tables.ts';
+import type { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { textOf } from '../docs/markdown.ts';
 import { until } from '../processes/place.ts';
@@ -77,6 +78,13 @@ test('a replica has at most the connections that the page names, and a command n
   await ledger.close();
 });
 
+test('the tests run on the version of PostgreSQL that the pages name', async () => {
+  const [row] = await querySharedServer('SHOW server_version');
+  const major = Number.parseInt(String(row?.['server_version']), 10);
+  expect(textOf('docs/how-to/several-controllers.md')).toContain(`| Which PostgreSQL? | ${major}. `);
+  expect(textOf('docs/concepts/ledger.md')).toContain(`The tests run on PostgreSQL ${major}.`);
+});
+
 test('while a lock is held on its tables, the attempts that a replica gives up take no more connections', async () => {
   const { access, hold, free, count } = await crowded();
   // So short that a heartbeat is given up after half a second.
@@ -141,7 +149,7 @@ test.for(['ledger/busy', 'ledger/refused'])(
   async (code) => {
     const { access, hold, free, revoke, grant } = await crowded();
     const reports: (string | undefined)[] = [];
-    const onRenewals = (failure: { readonly code: string } | undefined) => void reports.push(failure?.code);
+    const onRenewals = (failure: unknown) => void reports.push((failure as PortolanError | undefined)?.code);
     const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500, onRenewals });
     onTestFinished(() => shared.close());
     const lead = await shared.lead('platform:east');

@@ -1,5 +1,6 @@
 import packageFile from '../../../package.json' with { type: 'json' };
 import type { ControllerObserver } from '../../controller/api.ts';
+import { bugText } from '../../controller/bugs.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
 import { Replicas } from '../../controller/replicas/group.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
@@ -7,7 +8,7 @@ import { type Ledger, noLedger } from '../../ledger/ledger.ts';
 import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
-import { invalidInput, type PortolanError } from '../../model/errors.ts';
+import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { compareText } from '../../model/text.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -53,11 +54,12 @@ export async function openReplica(options: ReplicaOptions, surroundings: Surroun
   // A container that starts again has the same host name, and the leases of its former process may still be valid.
   const name = options.name ?? `${hostName.replaceAll(/[^A-Za-z0-9._-]/g, '-')}-${random.hex(2)}`;
   const access = postgresAccess(ledger, surroundings);
-  const onRenewals = (failure: PortolanError | undefined): void => {
-    if (failure === undefined) return log.info('leases are renewed again');
-    const { message, code, remedy } = failure;
+  const onRenewals = (failure: unknown): void => {
     const text = 'leases were not renewed for half of their length; once they end, another controller may take them';
-    log.warn(`${text}: ${message}`, { code, remedy });
+    if (failure === undefined) log.info('leases are renewed again');
+    else if (failure instanceof PortolanError)
+      log.warn(`${text}: ${failure.message}`, { code: failure.code, remedy: failure.remedy });
+    else log.error(`a bug in Portolan: ${text}: ${bugText(failure)}`);
   };
   const shared = await openSharedLedger(access, { clock, random, actor, leaseMs, replica: name, source, onRenewals });
   return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };

@@ -94,16 +94,18 @@ export class Renewals {
 
   /** @returns whether every lease that this process still has was renewed. */
   async #renew(): Promise<boolean> {
-    if (this.#leases.size === 0) return true;
+    if (this.#leases.size === 0) {
+      // Nothing is asked, so a later failure is the first one.
+      this.#failingFrom = undefined;
+      return true;
+    }
     const leases = new Map([...this.#leases].map((lease) => [lease.scope, lease]));
-    const { clock } = this.#parts;
-    const before = momentOf(clock);
-    const beforeMs = clock.monotonic();
+    const before = momentOf(this.#parts.clock);
     let outcomes: ReadonlyMap<string, Outcome>;
     try {
       outcomes = await this.#send([...leases.values()]);
     } catch (error) {
-      this.#noteFailure(error, beforeMs);
+      this.#noteFailure(error, before);
       return false; // The next attempt, or the next transaction, may reach the database again.
     }
     this.#noteSuccess();
@@ -116,9 +118,9 @@ export class Renewals {
     return ![...outcomes.values()].includes('busy');
   }
 
-  #noteFailure(error: unknown, beforeMs: MonotonicMs): void {
+  #noteFailure(error: unknown, { monotonicMs }: Moment): void {
     const { clock, leaseMs, onFailing } = this.#parts;
-    this.#failingFrom ??= beforeMs;
+    this.#failingFrom ??= monotonicMs;
     if (this.#isReported || clock.monotonic() - this.#failingFrom < leaseMs / 2) return;
     this.#isReported = true;
     onFailing?.(error);

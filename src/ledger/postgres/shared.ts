@@ -1,6 +1,5 @@
 import { type Kysely, sql } from 'kysely';
-import { PortolanError } from '../../model/errors.ts';
-import { inputOutput, missing, otherSource } from '../errors.ts';
+import { missing, otherSource } from '../errors.ts';
 import { areRivals, holderText, readHolder } from '../lease-holder.ts';
 import type { Ledger } from '../ledger.ts';
 import { migrations, newestSchema } from '../migrations.ts';
@@ -44,8 +43,11 @@ export interface SharedLedgerOptions extends PostgresLedgerOptions {
   readonly replica: string;
   /** The source that it works on; undefined: it works beside any other. */
   readonly source?: string | undefined;
-  /** Called when leases could not be renewed for half of their length, with the reason, and with undefined once they are renewed again. */
-  readonly onRenewals?: (failure: PortolanError | undefined) => void;
+  /**
+   * Called when leases could not be renewed for half of their length, with the reason (a PortolanError, or an error of an unknown class),
+   * and with undefined once they are renewed again.
+   */
+  readonly onRenewals?: (failure: unknown) => void;
 }
 
 /**
@@ -69,11 +71,7 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
     const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
     // The name in the holder shows who led a unit even when that process is gone.
     const holder = holderText({ ...options, id: random.hex(16) });
-    const onFailing = (error: unknown): void => {
-      const failure = explainPostgres(error, location);
-      const isKnown = failure === undefined || failure instanceof PortolanError;
-      options.onRenewals?.(isKnown ? failure : inputOutput(location, failure));
-    };
+    const onFailing = (error: unknown): void => options.onRenewals?.(explainPostgres(error, location));
     const renewals = await renewalsOf(access, { clock, random, holder, leaseMs, onFailing });
     return new PostgresSharedLedger({ db, access, options: { ...options, leaseMs }, reader, holder, renewals });
   } catch (error) {
