@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { createRedaction } from '../../src/cli/session/redaction.ts';
+import { openReplica } from '../../src/cli/session/replica.ts';
 import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import type { PostgresTables } from '../../src/ledger/postgres/tables.ts';
-import type { PortolanError } from '../../src/model/errors.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
+import { createTextLog } from '../../src/runtime/text-log.ts';
 import { textOf } from '../docs/markdown.ts';
 import { until } from '../processes/place.ts';
 import { postgresUrl } from '../support/postgres.ts';
@@ -23,8 +25,10 @@ async function crowded() {
   const client = new pg.Client(postgresUrl(port, schema));
   await client.connect();
   onTestFinished(() => client.end());
+  const url = postgresUrl(port, schema, role);
   return {
-    access: trusting(postgresUrl(port, schema, role)),
+    url,
+    access: trusting(url),
     hold: async (...tables: readonly string[]) =>
       client.query(`BEGIN; LOCK TABLE ${tables.map((table) => `${schema}.${table}`).join(', ')}`),
     free: async () => client.query('COMMIT'),
@@ -145,20 +149,21 @@ test('the connection for signals ends at its greatest age, as those of the pool,
 });
 
 test.for(['ledger/busy', 'ledger/refused'])(
-  'leases that cannot be renewed are reported once, with %s, and once more when they are renewed again',
+  'a controller logs leases that cannot be renewed once, with %s, and once more when they are renewed again',
   async (code) => {
-    const { access, hold, free, revoke, grant } = await crowded();
-    const reports: (string | undefined)[] = [];
-    const onRenewals = (failure: unknown) => void reports.push((failure as PortolanError | undefined)?.code);
-    const shared = await openSharedLedger(access, { ...real, replica: 'one', leaseMs: 1_500, onRenewals });
-    onTestFinished(() => shared.close());
-    const lead = await shared.lead('platform:east');
+    const { url, hold, free, revoke, grant } = await crowded();
+    const lines: string[] = [];
+    const log = createTextLog('info', (line) => void lines.push(line), real.clock);
+    const options = { ledger: url, name: 'one', source: 'default', actor: 'test', leaseMs: 1_500, log };
+    const { replicas } = await openReplica(options, { ...real, env: {}, redaction: createRedaction() });
+    onTestFinished(() => replicas.shared.close());
+    const lead = await replicas.shared.lead('platform:east');
     await (code === 'ledger/busy' ? hold('lease') : revoke('lease'));
-    await until(() => reports.length > 0);
+    await until(() => lines.length > 0);
     await until(() => (lead?.validUntilMs() ?? 0) < real.clock.monotonic());
-    expect(reports).toEqual([code]);
+    expect(lines).toEqual([expect.stringMatching(`warn .*half of their length.*code=${code} remedy=`)]);
     await (code === 'ledger/busy' ? free() : grant('lease'));
-    await until(() => reports.length > 1);
-    expect(reports).toEqual([code, undefined]);
+    await until(() => lines.length > 1);
+    expect(lines.slice(1)).toEqual([expect.stringContaining('leases are renewed again')]);
   },
 );

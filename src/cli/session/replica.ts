@@ -42,7 +42,10 @@ interface ReplicaOptions {
  * Opens the ledger as one of several controllers.
  * @throws PortolanError of `openSharedLedger`, and `invalid` for a lease that is too short.
  */
-export async function openReplica(options: ReplicaOptions, surroundings: Surroundings): Promise<Replica> {
+export async function openReplica(
+  options: ReplicaOptions,
+  surroundings: Pick<Surroundings, 'clock' | 'random' | 'hostName' | 'env' | 'redaction'>,
+): Promise<Replica> {
   const { clock, random, hostName = 'controller' } = surroundings;
   const { ledger, actor, leaseMs, source, log } = options;
   if (leaseMs < LEASE_MS_MIN)
