@@ -64,7 +64,10 @@ export async function restoreLedger(
   const lock = lockOf(path);
   try {
     // The ledger in this place, or, if it is damaged, the mark beside it.
-    const current = [fileExists(path) ? standingIfReadable(path) : undefined, readSerialMark(path)];
+    const current = [
+      fileExists(path) ? standingIfReadable(path, { readOnly: false }) : undefined,
+      readSerialMark(path),
+    ];
     const restoring = `${path}.restoring`;
     const report = await prepareRestored(restoring, backup, current, options);
     const replaced = fileExists(path) ? `${path}.replaced-${options.clock.now()}` : undefined;
@@ -80,7 +83,7 @@ export async function restoreLedger(
 
 /** @throws PortolanError `ledger/newer`. Whatever else may be wrong with it, its verification says. */
 function mustBeKnown(backup: string): void {
-  const schema = standingIfReadable(backup, true)?.schema ?? 0;
+  const schema = standingIfReadable(backup, { readOnly: true })?.schema ?? 0;
   const known = newestSchema(fileSteps());
   if (schema > known) throw newer(backup, schema, known);
 }
@@ -133,10 +136,10 @@ function standingOf(path: string): Standing {
   return inDatabase(path, { readOnly: true }, (database) => mustBeLedger(database, path));
 }
 
-/** The ledger about to be replaced may be the damaged one. Opened for writing, so that its log is merged into it. */
-function standingIfReadable(path: string, readOnly = false): Standing | undefined {
+/** @returns undefined for a damaged ledger. One about to be replaced is opened for writing, so that its log is merged into it. */
+export function standingIfReadable(path: string, options: { readonly readOnly: boolean }): Standing | undefined {
   try {
-    return inDatabase(path, { readOnly }, readStanding);
+    return inDatabase(path, options, readStanding);
   } catch {
     return undefined;
   }

@@ -85,8 +85,14 @@ test('every command works on a ledger in PostgreSQL, which moves to a file and b
   const planned = await scene.run('plan', ['--ledger', file]);
   expect(planned.err).toMatch(/warning: the ledger .*moved\.db was copied to postgres:.* at 20.*Z, and does not know/);
   expect((await onLedger(scene, url)(['ledger', 'list'])).err).toContain(`was copied to ${file}`);
-  const verified = await runHere(['ledger', 'verify', '--ledger', url], { env: scene.env });
-  expect([verified.code, verified.err]).toEqual([0, expect.stringContaining(`was copied to ${file}`)]);
+  for (const [ledger, copy] of [
+    [url, file],
+    [file, other],
+  ] as const)
+    for (const command of [['verify'], ['export'], ['backup', join(scene.folder, 'kept.db'), '--overwrite']]) {
+      const read = await runHere(['ledger', ...command, '--ledger', ledger], { env: scene.env });
+      expect([read.code, read.err], command[0]).toEqual([0, expect.stringContaining(`was copied to ${copy}`)]);
+    }
   for (const command of ['list', 'verify'])
     expect((await onLedger(scene, other)(['ledger', command])).err, command).toBe('');
   for (const ledger of [file, other]) {

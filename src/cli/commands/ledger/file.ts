@@ -1,4 +1,4 @@
-import type { RestoreReport } from '../../../ledger/backup.ts';
+import type { BackupReport, RestoreReport } from '../../../ledger/backup.ts';
 import { isPostgres } from '../../../ledger/address.ts';
 import { commandText } from '../../../ledger/commands.ts';
 import { fileExists } from '../../../ledger/files.ts';
@@ -7,6 +7,7 @@ import { safeLine } from '../../../model/text.ts';
 import { defineCommand, type Surroundings } from '../../session/command.ts';
 import { EXIT } from '../../session/exit-codes.ts';
 import { writePrivateLines } from '../../session/files.ts';
+import { ledgerWarnings } from '../../session/ledger-warnings.ts';
 import { durationArgument, integerArgument } from '../../session/options.ts';
 import { confirm, writeJson } from '../../terminal/terminal.ts';
 import { count } from '../../terminal/text.ts';
@@ -41,11 +42,23 @@ Examples:
     refuseToOverwrite(file, path, options.overwrite === true);
     const backup = isPostgres(path)
       ? await (await import('./postgres.ts')).backUpDatabase(path, file, surroundings)
-      : (await import('../../../ledger/backup.ts')).backUpLedger(path, file);
+      : await backUpFile(path, file, surroundings);
     const text = `${safeLine(backup.path)} is a copy of ${safeLine(path)} at transaction ${backup.serial}\n`;
     writeResult(options, surroundings, { ledger: path, backup }, text);
   },
 });
+
+async function backUpFile(path: string, file: string, surroundings: Surroundings): Promise<BackupReport> {
+  await warnIfCopied(path, surroundings);
+  return (await import('../../../ledger/backup.ts')).backUpLedger(path, file);
+}
+
+/** For commands that do not open the file as a ledger: where it was copied, it knows nothing that was done since. */
+async function warnIfCopied(path: string, { terminal }: Surroundings): Promise<void> {
+  const { standingIfReadable } = await import('../../../ledger/backup.ts');
+  const retired = standingIfReadable(path, { readOnly: true })?.retired;
+  if (retired !== undefined) ledgerWarnings(terminal).onRetired(path, retired);
+}
 
 export const restoreCommand = defineCommand({
   about:
@@ -129,7 +142,9 @@ Examples:
 });
 
 /** @returns the number of lines in the file; undefined without a file. */
-async function exportFile(path: string, file: string | undefined, { terminal }: Surroundings) {
+async function exportFile(path: string, file: string | undefined, surroundings: Surroundings) {
+  const { terminal } = surroundings;
+  await warnIfCopied(path, surroundings);
   const { exportNdjson } = await import('../../../ledger/export.ts');
   if (file !== undefined) return writePrivateLines(file, exportNdjson(path));
   for (const line of exportNdjson(path)) terminal.out.write(`${line}\n`);
@@ -188,7 +203,7 @@ Examples:
     const isDatabase = isPostgres(path);
     const { findings, inventory, unchecked } = isDatabase
       ? await (await import('./postgres.ts')).verifyDatabase(path, surroundings)
-      : { ...(await verifyFile(path)), unchecked: undefined };
+      : { ...(await verifyFile(path, surroundings)), unchecked: undefined };
     if (options.output === 'json')
       writeJson({ ledger: path, findings, inventory: inventory ?? null, unchecked: unchecked ?? null }, terminal);
     else if (findings.length === 0) {
@@ -222,7 +237,8 @@ function uncheckedText(reason: string): string {
   );
 }
 
-async function verifyFile(path: string) {
+async function verifyFile(path: string, surroundings: Surroundings) {
+  await warnIfCopied(path, surroundings);
   const { inventoryCoverage, verifySqliteLedger } = await import('../../../ledger/verify.ts');
   return { findings: verifySqliteLedger(path), inventory: inventoryCoverage(path) };
 }

@@ -3,6 +3,7 @@ import type { BackupReport, RestoreReport } from '../../../ledger/backup.ts';
 import { copyContents, type LedgerPlace } from '../../../ledger/copy.ts';
 import { exportLines } from '../../../ledger/export.ts';
 import { isPostgres } from '../../../ledger/address.ts';
+import type { LedgerContents } from '../../../ledger/contents.ts';
 import { backupPlace, filePlace } from '../../../ledger/file-place.ts';
 import { withPostgresContents } from '../../../ledger/postgres/contents.ts';
 import { migratePostgresLedger } from '../../../ledger/postgres/open.ts';
@@ -19,10 +20,24 @@ import { actorOf } from './opening.ts';
 
 /** Copies the ledger to a file that `ledger restore` takes. */
 export async function backUpDatabase(url: string, file: string, surroundings: Surroundings): Promise<BackupReport> {
-  const { lineage, schema, serial } = await withPostgresContents(postgresAccess(url, surroundings), (contents) =>
+  const { lineage, schema, serial } = await withContents(url, surroundings, (contents) =>
     copyContents(contents, backupPlace(file, surroundings.random), 'damaged'),
   );
   return { path: file, lineage, schema, serial };
+}
+
+/** Works on one consistent state, also of a ledger that was copied: with a warning, for it knows nothing that was done since. */
+function withContents<Result>(
+  url: string,
+  surroundings: Surroundings,
+  work: (contents: LedgerContents) => Promise<Result>,
+): Promise<Result> {
+  const access = postgresAccess(url, surroundings);
+  return withPostgresContents(access, (contents) => {
+    const { retired } = contents.standing;
+    if (retired !== undefined) ledgerWarnings(surroundings.terminal).onRetired(access.address.location, retired);
+    return work(contents);
+  });
 }
 
 export async function restoreDatabase(url: string, backup: string, surroundings: Surroundings): Promise<RestoreReport> {
@@ -40,7 +55,7 @@ export async function exportDatabase(
   file: string | undefined,
   surroundings: Surroundings,
 ): Promise<number | undefined> {
-  return withPostgresContents(postgresAccess(url, surroundings), async (contents) => {
+  return withContents(url, surroundings, async (contents) => {
     const lines = exportLines(contents);
     if (file !== undefined) return writePrivateLinesFrom(file, lines);
     for await (const line of lines) surroundings.terminal.out.write(`${line}\n`);
