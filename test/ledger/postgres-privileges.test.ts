@@ -138,6 +138,20 @@ test('the grants also give back the right to look into the schema', async () => 
   await shared.close();
 });
 
+test('a role that must not connect to the database is given that right, and no other', async () => {
+  await server.query('REVOKE CONNECT ON DATABASE portolan FROM PUBLIC');
+  onTestFinished(async () => void (await server.query('GRANT CONNECT ON DATABASE portolan TO PUBLIC')));
+  const refused = await errorOf(openSharedLedger(as('portolan'), { ...real, replica: 'one' }));
+  expect([refused.code, refused.disposition, refused.remedy]).toEqual([
+    'ledger/refused',
+    'invalid',
+    expect.stringMatching(/^The role must not connect to the database\..*GRANT CONNECT/),
+  ]);
+  await server.query('GRANT CONNECT ON DATABASE portolan TO portolan, portolan_owner');
+  const shared = await openSharedLedger(as('portolan'), { ...real, replica: 'one' });
+  await shared.close();
+});
+
 test('a database without a ledger, in which the role must not create one, is perhaps the wrong one', async () => {
   await server.query('CREATE DATABASE other');
   const url = postgresUrl(server.port, 'portolan', 'portolan').replace('/portolan?', '/other?');

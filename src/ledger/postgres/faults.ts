@@ -198,6 +198,13 @@ function setupError(error: unknown, location: string): PortolanError | undefined
   if (code.startsWith('28')) return refused(location, error.message, loginRemedy(code, error.message), error);
   if (code === '3D000')
     return refused(location, error.message, 'Create the database, or correct the URL of --ledger.', error);
+  if (code === '42501' && isServerError(error) && isSessionOver(error))
+    return refused(
+      location,
+      error.message,
+      'The role must not connect to the database. As its owner: GRANT CONNECT ON DATABASE <database> TO portolan, portolan_owner.',
+      error,
+    );
   if (code === '42501')
     return refused(
       location,
