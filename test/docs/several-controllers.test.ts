@@ -35,7 +35,7 @@ function command(beginning: string): string {
   return found[0] ?? '';
 }
 
-test('every test and file that the page names exists, and every metric', () => {
+test('every test and file that the page names exists, every metric and every alert', () => {
   const files = [...page.matchAll(/`((?:test|examples)\/[\w./-]+)`/g)].map(([, file = '']) => file);
   expect(files.length).toBeGreaterThan(15);
   for (const file of files) expect(existsSync(join(root, file)), file).toBe(true);
@@ -43,6 +43,10 @@ test('every test and file that the page names exists, and every metric', () => {
   const metrics = [...page.matchAll(/`(portolan_\w+)/g)].map(([, name = '']) => name);
   expect(metrics.length).toBeGreaterThan(5);
   for (const metric of metrics) expect(known).toContain(metric);
+  const rules = textOf('examples/deploy/monitoring/prometheus-rules.yaml');
+  const alerts = [...page.matchAll(/`(Portolan[A-Z]\w+)`/g)].map(([, name = '']) => name);
+  expect(alerts.length).toBeGreaterThan(5);
+  for (const alert of alerts) expect(rules).toContain(`alert: ${alert}\n`);
 });
 
 const hasPsql = spawnSync('psql', ['--version']).error === undefined;
