@@ -270,6 +270,35 @@ async function fillQueue(): Promise<() => Promise<void>> {
   };
 }
 
+test('without its synchronous standby nothing is confirmed and reads work, and it is all recorded once that is back', async () => {
+  const { access } = await withSettings();
+  const shared = await openSharedLedger(access, { ...real, replica: 'a' });
+  onTestFinished(() => shared.close());
+  const lead = await shared.lead('platform:default');
+  await lead?.ledger.commit(transaction([record('before')]));
+  const setStandby = async (name: string): Promise<void> => {
+    await server.query(`ALTER SYSTEM SET synchronous_standby_names = '${name}'`);
+    await server.query('SELECT pg_reload_conf()');
+  };
+  onTestFinished(() => setStandby(''));
+  await setStandby('away');
+  const confirmed: string[] = [];
+  const report = { name: 'a', version: '1', address: null, startedMs: 1, facts: null };
+  const waiting = [
+    lead?.ledger.commit(transaction([record('during')])).then(() => confirmed.push('commit')),
+    shared.beat(report, false).then(() => confirmed.push('heartbeat')),
+  ];
+  const blocked = `SELECT count(*)::int AS blocked FROM pg_stat_activity
+    WHERE usename = '${access.address.user}' AND wait_event = 'SyncRep'`;
+  while ((await server.query(blocked))[0]?.['blocked'] !== 2) await sleep(5);
+  const lines = async () => (await shared.reader.history({ limit: 9 })).length;
+  expect([await lines(), confirmed]).toEqual([1, []]);
+  await setStandby('');
+  await Promise.all(waiting);
+  expect([...confirmed].sort()).toEqual(['commit', 'heartbeat']);
+  expect(await lines()).toBe(2);
+});
+
 test('a limit of the database is an error with a remedy, and not a bug', async () => {
   const { access } = await withSettings();
   const shared = await openSharedLedger(access, { ...real, replica: 'a' });

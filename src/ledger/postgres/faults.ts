@@ -165,6 +165,16 @@ function loginRemedy(code: string, message: string): string {
   return 'Correct the user in the URL of --ledger, or create the role with examples/postgres/roles.sql. pg_hba.conf says how it logs in.';
 }
 
+/** Returns the remedy for a role that lacks a privilege. */
+function privilegeRemedy(error: Error): string {
+  if (isServerError(error) && isSessionOver(error))
+    return 'The role must not connect to the database. As its owner: GRANT CONNECT ON DATABASE <database> TO portolan, portolan_owner.';
+  return (
+    'Grant the role what examples/postgres/grants.sql lists. Only the owner of the tables may run `portolan ledger migrate`, ' +
+    '`compact`, `copy` and `restore`.'
+  );
+}
+
 /** Explains an error that stays until a person changes the configuration or the database. */
 function setupError(error: unknown, location: string): PortolanError | undefined {
   // The path of a file may contain any word.
@@ -198,21 +208,7 @@ function setupError(error: unknown, location: string): PortolanError | undefined
   if (code.startsWith('28')) return refused(location, error.message, loginRemedy(code, error.message), error);
   if (code === '3D000')
     return refused(location, error.message, 'Create the database, or correct the URL of --ledger.', error);
-  if (code === '42501' && isServerError(error) && isSessionOver(error))
-    return refused(
-      location,
-      error.message,
-      'The role must not connect to the database. As its owner: GRANT CONNECT ON DATABASE <database> TO portolan, portolan_owner.',
-      error,
-    );
-  if (code === '42501')
-    return refused(
-      location,
-      error.message,
-      'Grant the role what examples/postgres/grants.sql lists. Only the owner of the tables may run `portolan ledger migrate`, ' +
-        '`compact`, `copy` and `restore`.',
-      error,
-    );
+  if (code === '42501') return refused(location, error.message, privilegeRemedy(error), error);
   if (code === '25006') return readOnlyDatabase(location, error);
   if (LIMITS.test(code))
     return refused(
