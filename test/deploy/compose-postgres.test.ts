@@ -1,11 +1,12 @@
 /** The second compose file: PostgreSQL and two replicas. Its preparation of the database runs here on a real server. */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { parseAddress } from '../../src/ledger/postgres/address.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
+import { temporaryFolder } from '../cli/platform.ts';
 import { runProcess } from '../cli/running.ts';
 import { PostgresServer } from '../support/postgres.ts';
 import { DEPLOY, read } from './chart.ts';
@@ -37,6 +38,21 @@ test('compose with PostgreSQL: every service is confined to the network of the s
     const needs = Array.isArray(service.depends_on) ? service.depends_on : Object.keys(service.depends_on ?? {});
     for (const other of needs) expect(Object.keys(compose.services)).toContain(other);
   }
+});
+
+test('compose with PostgreSQL: one command makes a private file with all passwords, and the other commands use it', () => {
+  const text = readFileSync(join(DEPLOY, 'compose.postgres.yaml'), 'utf8');
+  const [, command = ''] = /^# {3}(\(umask .*)$/m.exec(text) ?? [];
+  const cwd = temporaryFolder();
+  expect(spawnSync('bash', ['-c', command], { cwd }).status).toBe(0);
+  const lines = readFileSync(join(cwd, '.env'), 'utf8').trim().split('\n');
+  const required = [...text.matchAll(/\$\{(PORTOLAN_\w+):\?/g)].map(([, name]) => name);
+  expect(lines.map((line) => line.replace(/=[0-9a-f]{32}$/, '')).sort()).toEqual(required.sort());
+  expect(statSync(join(cwd, '.env')).mode & 0o077).toBe(0);
+  const uses = text.match(/docker compose .*compose\.postgres\.yaml/g) ?? [];
+  expect(uses.length).toBeGreaterThan(2);
+  for (const use of uses) expect(use).toContain(' --env-file .env ');
+  expect(readFileSync('.gitignore', 'utf8').split('\n')).toContain('.env');
 });
 
 test('compose with PostgreSQL: the proxy leads to both replicas, which share one ledger and nothing else', () => {

@@ -106,6 +106,7 @@ test('the ingress of the chart leads to the service, tells the server its addres
   const ingress = objects.find(({ kind }) => kind === 'Ingress');
   expect(ingress.metadata.annotations).toEqual({
     'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
+    'nginx.ingress.kubernetes.io/proxy-body-size': '8m',
     'example.com/a': 'b',
   });
   expect(ingress.spec.rules[0].http.paths[0]).toMatchObject({ path: '/portolan', pathType: 'Prefix' });
@@ -192,6 +193,17 @@ test.for(configurations)('the configuration of %s has no fault, and its server c
     .find((volume: Part) => volume.name === 'secrets')
     .secret.items.map(({ path }: Part) => path);
   for (const [, file = ''] of secrets) expect(items).toContain(file.replace('/run/secrets/portolan/', ''));
+});
+
+test('git-sync reads a changed password without a restart, which versions before 4.6 do not', () => {
+  const images = [plain, rendered()].map((objects) => {
+    const { initContainers } = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+    return initContainers[0].image as string;
+  });
+  for (const image of images) {
+    const [, major, minor] = /git-sync:v(\d+)\.(\d+)\.\d+$/.exec(image) ?? [];
+    expect([Number(major), Number(minor) >= 6], image).toEqual([4, true]);
+  }
 });
 
 test('the sidecar and Portolan see the checkout under one path, and git-sync fetches the whole history', () => {

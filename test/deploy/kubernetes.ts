@@ -225,6 +225,9 @@ function probed({ livenessProbe, readinessProbe, startupProbe }: Part): string[]
   return isGood ? [] : ['a probe is missing or looks elsewhere'];
 }
 
+/** Where NodeLocal DNSCache listens on each node. */
+const NODE_DNS = '169.254.20.10/32';
+
 function closed({ policyTypes, ingress, egress }: Part): string[] {
   const wrong: string[] = [];
   if (!policyTypes.includes('Ingress') || !policyTypes.includes('Egress')) wrong.push('one direction is open');
@@ -234,7 +237,8 @@ function closed({ policyTypes, ingress, egress }: Part): string[] {
   for (const { ipBlock } of egress.flatMap(({ to }: Part) => to))
     if (ipBlock !== undefined) {
       if (isIP(ipBlock.cidr.split('/')[0]) === 0) wrong.push(`${ipBlock.cidr} is no network`);
-      if (!ipBlock.except?.includes('169.254.0.0/16')) wrong.push('the metadata of the machine can be reached');
+      if (ipBlock.cidr !== NODE_DNS && !ipBlock.except?.includes('169.254.0.0/16'))
+        wrong.push('the metadata of the machine can be reached');
     }
   return wrong;
 }
@@ -244,7 +248,7 @@ function references(all: readonly Part[]): string[] {
   const names = new Set(all.map(({ kind, metadata }) => `${kind}/${metadata.name}`));
   return pods(all)
     .flatMap(({ spec }): string[] => [
-      `ServiceAccount/${spec.serviceAccountName}`,
+      ...(spec.serviceAccountName === undefined ? [] : [`ServiceAccount/${spec.serviceAccountName}`]),
       ...spec.volumes.flatMap(({ configMap, persistentVolumeClaim }: Part) => [
         ...(configMap === undefined ? [] : [`ConfigMap/${configMap.name}`]),
         ...(persistentVolumeClaim === undefined ? [] : [`PersistentVolumeClaim/${persistentVolumeClaim.claimName}`]),

@@ -260,6 +260,19 @@ test('a command in a pod names the program by its path in the image', () => {
   expect(texts[1]).toContain(`\`${program}\``);
 });
 
+test('psql checks the server, and finds the certificate in the pod', () => {
+  const pod = linesOf(readme).find((line) => line.includes(' run psql ')) ?? '';
+  const [, certificate] = / --env=PGSSLMODE=verify-full --env=PGSSLROOTCERT=(\S+) /.exec(pod) ?? [];
+  expect(linesOf(readme)).toContain(`kubectl --namespace portolan cp database-ca.pem psql:${certificate}`);
+});
+
+test('the page for every place gives a controller as much time to end as the manifests', () => {
+  const [, stated] =
+    /SIGTERM\*\* and give it (\d+) seconds/.exec(readFileSync('docs/how-to/run-the-controller.md', 'utf8')) ?? [];
+  const { terminationGracePeriodSeconds: seconds } = plain.find(({ kind }) => kind === 'Deployment').spec.template.spec;
+  expect(Number(stated)).toBe(seconds);
+});
+
 test('a pod for commands that has ended is removed before the next one is made', () => {
   const lines = linesOf(readme);
   const makes = lines.flatMap((line, at) => {
@@ -274,6 +287,8 @@ test('a pod for commands that has ended is removed before the next one is made',
 
 test('the pod for commands has the volume, the role of the owner, and what a replica lacks', async () => {
   const { metadata, spec } = ledgerPod;
+  // The tables are made before the release is.
+  expect(spec.serviceAccountName).toBeUndefined();
   expect([ledgerPod.apiVersion, ledgerPod.kind, metadata.namespace]).toEqual(['v1', 'Pod', overlay.namespace]);
   const deployment = plain.find(({ kind }) => kind === 'Deployment');
   const asDeployed = { ...deployment, spec: { ...deployment.spec, template: ledgerPod } };

@@ -18,7 +18,7 @@ import { execForm, stagesOf, textsOf } from './containerfile.ts';
 import type { Part } from './kubernetes.ts';
 import { patched } from './kustomize.ts';
 
-const SECRET = 'portolan-tls';
+const SECRET = 'portolan-internal-tls';
 const component = parse(read('kubernetes-tls', 'kustomization.yaml')) as Part;
 const charted = (change: (values: Part) => void = () => {}): Part[] =>
   rendered((values) => {
@@ -107,6 +107,29 @@ test('Prometheus and the ingress reach a controller with TLS, and Prometheus che
   };
   expect(await scrape('charted.apps.svc')).toBe(200);
   expect(await scrape('another.apps.svc')).toBe('ERR_TLS_CERT_ALTNAME_INVALID');
+});
+
+test('the name in the certificate is one that the server accepts, and its secret is not that of the ingress', () => {
+  const certified = `${ofKind(plain, 'Service').metadata.name}.${kustomization.namespace}.svc`;
+  const texts = [given.configuration as string, ofKind(plain, 'ConfigMap').data['portolan.yaml'] as string];
+  for (const text of texts) {
+    const { configuration } = loadConfiguration(kindDeclarations, text, 'portolan.yaml');
+    expect(configuration.settings.server.hosts).toContain(certified);
+  }
+  const [example] = documents(read('ingress.yaml')) as [Part];
+  for (const { spec } of [example, ofKind(charted(), 'Ingress')]) expect(spec.tls[0].secretName).not.toBe(SECRET);
+  expect(read('ingress.yaml')).toContain('# nginx.ingress.kubernetes.io/backend-protocol: HTTPS\n');
+});
+
+test('the ServiceMonitor is in the namespace of its service, and the chart gives it the labels of an operator', () => {
+  const [monitor] = documents(read('monitoring', 'servicemonitor.yaml')) as [Part];
+  expect(monitor.metadata.namespace).toBe(kustomization.namespace);
+  const labels = { release: 'prometheus' };
+  const { metadata } = ofKind(
+    charted(({ serviceMonitor }) => (serviceMonitor.labels = labels)),
+    'ServiceMonitor',
+  );
+  expect(metadata.labels).toEqual({ ...ofKind(charted(), 'ServiceMonitor').metadata.labels, ...labels });
 });
 
 test('the ServiceMonitor for the manifests has the lines about TLS of the chart, as comments', () => {
