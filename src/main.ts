@@ -18,6 +18,10 @@ const ECHO_MS = 500;
 // code that was compiled under other flags, so commands would discard each other's cache.
 if (process.argv[2] === 'run') void keepSmall({ oldBytes, setFlag }, systemClock);
 
+/** A daemon may wait for its database for hours: a reload that is requested meanwhile must not end it, and counts afterwards. */
+let isReloadRequested = false;
+if (process.argv[2] === 'run') process.on('SIGHUP', () => void (isReloadRequested = true));
+
 const interruption = new AbortController();
 /** Aborted when the reader of standard output is gone. `lost` holds any other error of writing it. */
 const unread = new AbortController();
@@ -40,6 +44,7 @@ const exitCode = await runProgram(process.argv.slice(2), {
   unread: unread.signal,
   onHangup: (listener) => {
     process.on('SIGHUP', listener);
+    if (isReloadRequested) listener();
     return () => process.off('SIGHUP', listener);
   },
   // By default, V8 lets the old part of the heap grow by up to 300 % before the next collection.

@@ -20,7 +20,7 @@ async function started(place: Place, ledger: string, ...options: readonly string
 const problemOf = async (url: string) =>
   (await (await fetch(`${url}/api/v1/status`)).json()) as { readonly code: string };
 
-test('a controller that starts before its database is alive and not ready, says why, and begins when the database does', async () => {
+test('a controller that starts before its database is alive and not ready, says why, and begins when the database does, with the reload that was requested meanwhile', async () => {
   const server = await PostgresServer.create();
   onTestFinished(() => server.remove());
   const place = await placed();
@@ -50,9 +50,11 @@ test('a controller that starts before its database is alive and not ready, says 
     expect.objectContaining({ code: 'ledger/unreachable', remedy: expect.any(String) }),
   ]);
   expect(place.sandbox.requests()).toEqual([]);
+  child.kill('SIGHUP');
 
   await server.start();
   await until(() => place.domains().length === 2 && place.port().alias === 'WEB', said);
+  await until(() => said().includes('the changed configuration'), said);
   await until(async () => (await fetch(`${url}/readyz`)).status === 200, said);
   expect(said()).toContain('the ledger can be used, after');
   child.kill('SIGTERM');

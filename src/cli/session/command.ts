@@ -44,8 +44,8 @@ export interface ProcessSurroundings {
    */
   readonly unread?: AbortSignal;
   /**
-   * Calls `listener` on each SIGHUP; without a listener, SIGHUP ends the process. @returns a function that removes the
-   * listener.
+   * Calls `listener` on each SIGHUP, and at once if there was one before. Without a listener, SIGHUP ends the process, except `run`.
+   * @returns a function that removes the listener.
    */
   readonly onHangup?: (listener: () => void) => () => void;
   /** Trades time for memory from now on. Code that was loaded before this call is not affected. */
