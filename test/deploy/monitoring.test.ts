@@ -234,6 +234,9 @@ test('the unit of systemd starts a command that there is, and gives it no rights
   expect(Number(setting('TimeoutStopSec'))).toBeGreaterThan(ENDS_S);
   // V8 compiles code while it runs.
   expect(setting('MemoryDenyWriteExecute')).toBeUndefined();
+  // Without /proc/sys, no time counts for the removal budget. Node lists the addresses of the machine with AF_NETLINK.
+  expect(setting('ProcSubset')).toBeUndefined();
+  expect(setting('RestrictAddressFamilies')?.split(' ')).toContain('AF_NETLINK');
 });
 
 test('the unit of systemd and the page hand the password of the database over in one place', () => {
@@ -248,6 +251,9 @@ test('the unit of systemd and the page hand the password of the database over in
   expect(page).toContain(`?passwordFile=${passwordFile}`);
   const [, folder = ''] = /^StateDirectory=(.*)$/m.exec(unit) ?? [];
   expect(page).toContain(`chown --reference=/var/lib/${folder} /var/lib/${folder}/back.db*`);
+  expect(readFileSync('docs/runbook/ledger-lost.md', 'utf8')).toContain(
+    `chown --reference=/var/lib/${folder} /var/lib/${folder}/portolan.db*`,
+  );
 });
 
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).error === undefined;
