@@ -14,6 +14,8 @@ export interface Forge {
     readonly merge_commit_sha: string;
     readonly head: { readonly sha: string };
   }[];
+  /** Branch → its newest commit. */
+  readonly branches: Map<string, string>;
   /** Calls without the token, or that it does not have. */
   readonly refused: string[];
 }
@@ -24,6 +26,7 @@ export async function openForge(): Promise<Forge> {
   ];
   const statuses: Forge['statuses'] = new Map();
   const merged: Forge['merged'] = [];
+  const branches: Forge['branches'] = new Map();
   const refused: string[] = [];
   const answer = (method: string, path: string, body: Record<string, string>): unknown => {
     const [, issue, comment] = /^\/(?:issues\/(\d+)\/comments|issues\/comments\/(\d+))$/.exec(path) ?? [];
@@ -44,6 +47,8 @@ export async function openForge(): Promise<Forge> {
       return { context };
     }
     if (what === 'pulls' && method === 'GET') return merged.filter((one) => one.merge_commit_sha === commit);
+    const [, branch] = /^\/commits\/([^/]+)$/.exec(path) ?? [];
+    if (branch !== undefined && method === 'GET') return { sha: branches.get(decodeURIComponent(branch)) };
     if (what === 'statuses' && method === 'GET') return statuses.get(commit ?? '') ?? [];
     return undefined;
   };
@@ -64,7 +69,7 @@ export async function openForge(): Promise<Forge> {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, comments, statuses, merged, refused };
+  return { url: `http://127.0.0.1:${port}`, comments, statuses, merged, branches, refused };
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

@@ -145,6 +145,23 @@ test('what was reviewed is applied when it is merged, and once more nothing is l
   expect(scene.traffic().writes).toEqual([]);
 });
 
+test('a run that is started again sends nothing once the branch has moved', async () => {
+  const { scene, forge, root, propose, merge, start } = await besideLedger();
+  await propose(change);
+  const sha = (await merge('apply')).code === 0 ? git(root, 'rev-parse', 'main') : '';
+  // Somebody undoes it by another merge, which applied it.
+  alterRule(scene, 'www.example.com', { weight: 50 });
+  scene.traffic();
+  forge.branches.set('main', 'f'.repeat(40));
+  const late = await start('apply', { sha, attempt: 2 });
+  expect(late.code, late.log).toBe(4);
+  expect(late.log).toContain(`this run is of ${sha}, and main is at ${'f'.repeat(40)} by now. Nothing was sent.`);
+  expect(scene.traffic().writes).toEqual([]);
+  forge.branches.set('main', sha);
+  const early = await start('apply', { sha, attempt: 2 });
+  expect(early.log).not.toContain('by now');
+});
+
 test.for<readonly [string, (made: Project) => void]>([
   ['the platform drifted', ({ scene }) => scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' })],
   ['a value is another one', ({ scene }) => alterRule(scene, 'www.example.com', { weight: 3 })],

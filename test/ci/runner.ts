@@ -48,6 +48,8 @@ export interface Started {
   readonly eventName: string;
   readonly event: object;
   readonly inputs?: Readonly<Record<string, string>>;
+  /** 1 by default; a run that is started again keeps its commit. */
+  readonly attempt?: number;
   readonly vars: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -135,6 +137,7 @@ class Machine {
       secrets,
       runner: { temp: this.#temp },
       success: () => this.#code === 0,
+      always: () => true,
       cancelled: () => false,
       ...more,
     };
@@ -199,7 +202,9 @@ class Machine {
       GITHUB_API_URL: this.#started.apiUrl,
       GITHUB_EVENT_PATH: file('event.json'),
       GITHUB_OUTPUT: file('output'),
+      GITHUB_REF_NAME: 'main',
       GITHUB_REPOSITORY: NAME,
+      GITHUB_RUN_ATTEMPT: String(this.#started.attempt ?? 1),
       GITHUB_SHA: this.#started.sha,
       GITHUB_STEP_SUMMARY: file('summary'),
       GITHUB_WORKSPACE: this.workspace,

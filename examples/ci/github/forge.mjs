@@ -8,6 +8,7 @@
  *   record DIGEST APPROVALS    writes the digest of the plan, and that of each application, on the head of the pull request
  *   reviewed [APPLICATIONS]    prints the digest that was written for the pull request that the pushed commit came from;
  *                              for the approvals of its applications, `reviewed applications`
+ *   current                    ends with 4 if the run was started again and its commit is not the newest of the branch any more
  *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, `done`
  *                              if the application matches the pushed commit, or `nothing`
  */
@@ -16,7 +17,8 @@ import { join } from 'node:path';
 import process from 'node:process';
 import { json } from 'node:stream/consumers';
 
-const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_SHA, GITHUB_TOKEN, PORTOLAN_SOURCE } = process.env;
+const { GITHUB_API_URL, GITHUB_REPOSITORY, GITHUB_EVENT_PATH, GITHUB_REF_NAME, GITHUB_RUN_ATTEMPT } = process.env;
+const { GITHUB_SHA, GITHUB_TOKEN, PORTOLAN_SOURCE } = process.env;
 const CONTEXT = 'portolan/plan';
 const DIGEST = /^[0-9a-f]{64}$/;
 /** Anyone who can write a status chooses its context: accept only names that an application can have. */
@@ -24,7 +26,7 @@ const APPLICATION = /^portolan\/plan\/([a-z0-9][a-z0-9.-]*)$/;
 const HOW =
   ', so it is unknown which plan was reviewed. Plan the branch, review the plan, and start this workflow manually with its digest.';
 
-const commands = { outputs, comment, record, reviewed, waiting };
+const commands = { outputs, comment, record, reviewed, current, waiting };
 const [name = '', ...values] = process.argv.slice(2);
 if (!Object.hasOwn(commands, name)) fail(`unknown command ${name}`);
 await commands[name](...values);
@@ -105,6 +107,15 @@ async function reviewed(what) {
   }
 }
 
+/** A run that is started again keeps its commit. Its reviewed plan may undo a later merge, with the same digest. */
+async function current() {
+  if (Number(GITHUB_RUN_ATTEMPT) === 1) return;
+  const { sha } = await ask('GET', `commits/${encodeURIComponent(GITHUB_REF_NAME)}`);
+  if (sha === GITHUB_SHA) return;
+  const how = 'Plan the branch, review the plan, and start this workflow manually with its digest.';
+  fail(`this run is of ${GITHUB_SHA}, and ${GITHUB_REF_NAME} is at ${sha} by now. Nothing was sent. ${how}`, 4);
+}
+
 async function waiting(application) {
   const { applications } = await json(process.stdin);
   const one = applications.find(({ id }) => id === `Application/${application}`);
@@ -137,7 +148,7 @@ async function ask(method, path, body) {
   return fail(`${method} ${path} was answered with ${response.status}; the token may lack a permission of the job`);
 }
 
-function fail(message) {
+function fail(message, code = 1) {
   console.error(`portolan: ${message}`);
-  process.exit(1);
+  process.exit(code);
 }
