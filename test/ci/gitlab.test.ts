@@ -2,7 +2,7 @@
 import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text as textOf } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
@@ -11,6 +11,7 @@ import { beside } from '../cli/saved.ts';
 import { projectRoot, runHere } from '../cli/running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
 import { commit, git, repository } from '../source/repositories.ts';
+import { builtProgram } from '../support/program.ts';
 import { bash, programOnPath, scratch } from './runner.ts';
 
 interface Job {
@@ -20,6 +21,9 @@ interface Job {
   readonly allow_failure?: { readonly exit_codes: readonly number[] };
   readonly environment?: { readonly name: string };
   readonly resource_group?: string;
+  readonly image?: { readonly name: string; readonly entrypoint: readonly string[] };
+  readonly stage?: string;
+  readonly before_script?: readonly string[];
   readonly script: readonly string[];
   readonly artifacts?: {
     readonly paths: readonly string[];
@@ -72,7 +76,7 @@ async function pipeline(): Promise<Pipeline> {
         for (const path of template['portolan save']?.artifacts?.paths ?? [])
           cpSync(join(from.folder, path), join(folder, path), { recursive: true });
       const script = join(scratch('script'), 'script.sh');
-      writeFileSync(script, job.script.join('\n'));
+      writeFileSync(script, [...(base.before_script ?? []), ...job.script].join('\n'));
       const env = { PATH: programOnPath(), HOME: folder, CI: 'true', GITLAB_CI: 'true' };
       const ours = { PORTOLAN_CONFIG: config, PORTOLAN_LEDGER: ledger, ...scene.env };
       const all = { ...env, ...ours, ...base.variables, ...job.variables, ...from?.handed, ...variables };
@@ -132,6 +136,29 @@ async function openGitlab() {
 }
 
 const change = { 'manifests/shop.yaml': text(60) };
+
+test('in the image, a shell starts in place of the entrypoint, and finds its program', async () => {
+  const { image, before_script: before = [] } = template['.portolan'] ?? {};
+  expect(image?.entrypoint).toEqual(['']);
+  const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
+  const [, entry = ''] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
+  const [, program = ''] = JSON.parse(entry) as string[];
+  const script = join(scratch('script'), 'script.sh');
+  const lines = before.map((line) => line.replace(program, builtProgram()));
+  expect(lines).not.toEqual(before);
+  writeFileSync(script, [...lines, 'portolan validate --help'].join('\n'));
+  const { code, text: said } = await bash(script, scratch('gitlab'), {
+    PATH: `${dirname(process.execPath)}:/usr/bin:/bin`,
+  });
+  expect(code, said).toBe(0);
+  expect(said).toContain('Usage: portolan validate');
+});
+
+test('the jobs are in stages that a file without stages has', () => {
+  expect(Object.hasOwn(template, 'stages')).toBe(false);
+  const stages = Object.entries(template).flatMap(([name, { stage }]) => (name.startsWith('.') ? [] : [stage]));
+  expect(new Set(stages)).toEqual(new Set(['test', 'deploy']));
+});
 
 test('a merge request shows its plan in every form, and the job keeps the code 2', async () => {
   const { scene, root, run } = await pipeline();
