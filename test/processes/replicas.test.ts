@@ -116,7 +116,7 @@ test('a leader that reaches neither the platform nor git keeps its lead, and an 
   const leaseOver = systemClock.monotonic() + 3 * 2_000;
   await place.sandbox.close();
   renameSync(join(place.checkout, '.git'), join(place.checkout, 'away'));
-  await until(async () => (await readiness(second.url)) === 'Unknown Unreachable', said);
+  await until(async () => (await readiness(second.url).catch(() => '')) === 'Unknown Unreachable', said);
   await until(
     async () => (await ask<{ source: { error: unknown } }>(second.url, '/status')).source.error !== null,
     said,
