@@ -16,11 +16,12 @@ const ECHO_MS = 500;
 
 // A daemon runs for months beside other programs. Other commands set no flag before their code is loaded: V8 rejects cached
 // code that was compiled under other flags, so commands would discard each other's cache.
-if (process.argv[2] === 'run') void keepSmall({ oldBytes, setFlag }, systemClock);
+const isDaemon = process.argv[2] === 'run';
+if (isDaemon) void keepSmall({ oldBytes, setFlag }, systemClock);
 
 /** A daemon may wait for its database for hours: a reload that is requested meanwhile must not end it, and counts afterwards. */
 let isReloadRequested = false;
-if (process.argv[2] === 'run') process.on('SIGHUP', () => void (isReloadRequested = true));
+if (isDaemon) process.on('SIGHUP', () => void (isReloadRequested = true));
 
 const interruption = new AbortController();
 /** Aborted when the reader of standard output is gone. `lost` holds any other error of writing it. */

@@ -8,7 +8,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { systemClock } from '../../src/runtime/clock.ts';
 import { beside, alterRule } from '../cli/saved.ts';
-import { collectingTerminal, runHere } from '../cli/running.ts';
+import { collectingTerminal, projectRoot, runHere } from '../cli/running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
 import { commit, git, repository, temporaryFolder } from '../source/repositories.ts';
 import { type Forge, openForge } from './forge.ts';
@@ -143,6 +143,15 @@ test('what was reviewed is applied when it is merged, and once more nothing is l
   expect(again.code, again.log).toBe(0);
   expect(again.log).toContain('Nothing of this plan is left to do');
   expect(scene.traffic().writes).toEqual([]);
+});
+
+test('no job that has a token that may write runs on the runner of pull requests', () => {
+  const runnerOf = (file: string): string[] =>
+    [...readFileSync(join(projectRoot, 'examples/ci/github', file), 'utf8').matchAll(/runs-on: .*vars\.(\w+)/g)].map(
+      ([, name = '']) => name,
+    );
+  expect(runnerOf('merge.yml')).toEqual(['PORTOLAN_APPLY_RUNNER', 'PORTOLAN_APPLY_RUNNER']);
+  expect(runnerOf('pull-request.yml')).toEqual(['PORTOLAN_RUNNER']);
 });
 
 test('a run that is started again sends nothing once the branch has moved', async () => {

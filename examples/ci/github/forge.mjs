@@ -23,8 +23,8 @@ const CONTEXT = 'portolan/plan';
 const DIGEST = /^[0-9a-f]{64}$/;
 /** Anyone who can write a status chooses its context: accept only names that an application can have. */
 const APPLICATION = /^portolan\/plan\/([a-z0-9][a-z0-9.-]*)$/;
-const HOW =
-  ', so it is unknown which plan was reviewed. Plan the branch, review the plan, and start this workflow manually with its digest.';
+const MANUALLY = 'Plan the branch, review the plan, and start this workflow manually with its digest.';
+const HOW = `, so it is unknown which plan was reviewed. ${MANUALLY}`;
 
 const commands = { outputs, comment, record, reviewed, current, waiting };
 const [name = '', ...values] = process.argv.slice(2);
@@ -112,8 +112,7 @@ async function current() {
   if (Number(GITHUB_RUN_ATTEMPT) === 1) return;
   const { sha } = await ask('GET', `commits/${encodeURIComponent(GITHUB_REF_NAME)}`);
   if (sha === GITHUB_SHA) return;
-  const how = 'Plan the branch, review the plan, and start this workflow manually with its digest.';
-  fail(`this run is of ${GITHUB_SHA}, and ${GITHUB_REF_NAME} is at ${sha} by now. Nothing was sent. ${how}`, 4);
+  fail(`this run is of ${GITHUB_SHA}, and ${GITHUB_REF_NAME} is at ${sha} by now. Nothing was sent. ${MANUALLY}`, 4);
 }
 
 async function waiting(application) {

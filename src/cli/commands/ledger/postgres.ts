@@ -7,9 +7,11 @@ import type { LedgerContents } from '../../../ledger/contents.ts';
 import { backupPlace, filePlace } from '../../../ledger/file-place.ts';
 import { withPostgresContents } from '../../../ledger/postgres/contents.ts';
 import { migratePostgresLedger } from '../../../ledger/postgres/open.ts';
+import type { PostgresAccess } from '../../../ledger/postgres/pool.ts';
 import { postgresPlace } from '../../../ledger/postgres/place.ts';
 import { restorePostgresLedger } from '../../../ledger/postgres/restore.ts';
 import { verifyPostgresLedger } from '../../../ledger/postgres/verify.ts';
+import type { Retirement } from '../../../ledger/retirement.ts';
 import type { Surroundings } from '../../session/command.ts';
 import { writePrivateLinesFrom } from '../../session/files.ts';
 import { ledgerWarnings } from '../../session/ledger-warnings.ts';
@@ -34,10 +36,13 @@ function withContents<Result>(
 ): Promise<Result> {
   const access = postgresAccess(url, surroundings);
   return withPostgresContents(access, (contents) => {
-    const { retired } = contents.standing;
-    if (retired !== undefined) ledgerWarnings(surroundings.terminal).onRetired(access.address.location, retired);
+    warnIfCopied(access, contents.standing.retired, surroundings);
     return work(contents);
   });
+}
+
+function warnIfCopied({ address }: PostgresAccess, retired: Retirement | undefined, { terminal }: Surroundings): void {
+  if (retired !== undefined) ledgerWarnings(terminal).onRetired(address.location, retired);
 }
 
 export async function restoreDatabase(url: string, backup: string, surroundings: Surroundings): Promise<RestoreReport> {
@@ -73,8 +78,7 @@ export async function migrateDatabase(url: string, surroundings: Surroundings) {
 export async function verifyDatabase(url: string, surroundings: Surroundings) {
   const access = postgresAccess(url, surroundings);
   const verification = await verifyPostgresLedger(access);
-  const { onRetired } = ledgerWarnings(surroundings.terminal);
-  if (verification.retired !== undefined) onRetired(access.address.location, verification.retired);
+  warnIfCopied(access, verification.retired, surroundings);
   return verification;
 }
 
