@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { request as forward, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import { selfSigned } from '../platform/self-signed.ts';
@@ -25,7 +26,7 @@ export async function openTlsProxy(port: number, prefix: string, target: () => s
     response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await once(server.listen(port, '127.0.0.1'), 'listening');
   return {
     setMode: (next) => {
       mode = next;

@@ -26,7 +26,7 @@ import { parse } from 'yaml';
 import { startReceiver } from '../controller/notifications/receivers.ts';
 import { parseExposition } from '../server/exposition.ts';
 import { SANDBOX_TOKEN } from '../../src/sandbox/server.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { environmentOf, execForm, stagesOf, textsOf } from './containerfile.ts';
 import { type Part, pinned } from './kubernetes.ts';
 import { HANG_MS } from '../support/hang.ts';

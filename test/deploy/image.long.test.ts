@@ -7,7 +7,7 @@ import { SANDBOX_TOKEN, startSandbox } from '../../src/sandbox/server.ts';
 import { FILES, rules, until, web } from '../processes/place.ts';
 import { commit, repository, temporaryFolder } from '../source/repositories.ts';
 import { stagesOf, textsOf } from './containerfile.ts';
-import { freePort } from './free-port.ts';
+import { freePort } from '../support/free-port.ts';
 import { buildImage, type Engine, IMAGE, installedEngine, run } from './engine.ts';
 
 const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';

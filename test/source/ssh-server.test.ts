@@ -1,9 +1,9 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../support/free-port.ts';
 import { follow, remote } from './remotes.ts';
 import { git, temporaryFolder } from './repositories.ts';
 
@@ -55,18 +55,6 @@ function newKey(folder: string, name: string): string {
 
 function knownHost(port: number, key: string): string {
   return `[127.0.0.1]:${port} ${readFileSync(`${key}.pub`, 'utf8')}`;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, '127.0.0.1', resolve);
-  });
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => {
-    server.close(resolve);
-  });
-  return port;
 }
 
 const canServe = existsSync(SSHD) && spawnSync('ssh-keygen', ['-?']).error === undefined;
