@@ -142,7 +142,7 @@ test('in the image, a shell starts in place of the entrypoint, and finds its pro
   expect(image?.entrypoint).toEqual(['']);
   const dockerfile = readFileSync(join(projectRoot, 'Dockerfile'), 'utf8');
   const [, entry = ''] = /^ENTRYPOINT (.*)$/m.exec(dockerfile) ?? [];
-  const [, program = ''] = JSON.parse(entry) as string[];
+  const program = (JSON.parse(entry) as string[]).at(-1) ?? '';
   const script = join(scratch('script'), 'script.sh');
   const lines = before.map((line) => line.replace(program, builtProgram()));
   expect(lines).not.toEqual(before);

@@ -60,6 +60,8 @@ test('the image is small, pinned, and nobody in it is root', () => {
     expect(text).toMatch(/--no-install-recommends.*rm -rf \/var\/lib\/apt\/lists/);
   expect(textsOf(image, 'COPY').every((text) => text.startsWith('--from=build /app/'))).toBe(true);
   expect(execForm(one('CMD'))).toEqual(['run']);
+  expect(execForm(one('ENTRYPOINT')).slice(0, INIT.length)).toEqual(INIT);
+  expect(textsOf(image, 'RUN').join('\n')).toMatch(/install --yes .* tini /);
   expect(JSON.stringify(environmentOf(image))).not.toMatch(/TOKEN|SECRET|KEY|PASSWORD/i);
 });
 
@@ -123,11 +125,14 @@ function nodeFor(folder: string): string {
   }
 }
 
+/** The image's process 1. A machine that runs tests need not have it. */
+const INIT = ['tini', '--'];
+
 /** Starts what the image would, as nobody. @param words after the entry point, or a whole command. */
 function start(words: readonly string[], env: Readonly<Record<string, string>> = {}, isCommand = false) {
   const { app, node, state } = layout;
   const inPlace = (text: string): string => text.replace(/^\/var\/lib\/portolan/, state).replace(/^\/app\//, `${app}/`);
-  const [program = '', ...fixed] = isCommand ? words : [...execForm(one('ENTRYPOINT')), ...words];
+  const [program = '', ...fixed] = isCommand ? words : [...execForm(one('ENTRYPOINT')).slice(INIT.length), ...words];
   expect(program).toBe('node');
   const own = Object.fromEntries(Object.entries(environmentOf(image)).map(([key, value]) => [key, inPlace(value)]));
   const child = spawn(node, fixed.map(inPlace), {

@@ -99,6 +99,12 @@ test('the image runs as the examples do: it applies a commit, ends, is killed, a
   expect(container.inspected('.Config.User')).toBe('1000:1000');
   expect(() => run(engine, 'exec', container.name, 'touch', '/app/x')).toThrow(/Read-only file system/);
 
+  // The shell in between ends at once, and process 1 gets its child.
+  run(engine, 'exec', container.name, 'sh', '-c', '(sleep 0.2 &)');
+  const zombies = "grep -l '^State:.*zombie' /proc/[0-9]*/status || true";
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  expect(run(engine, 'exec', container.name, 'sh', '-c', zombies), 'process 1 reaps what it did not start').toBe('');
+
   commit(container.checkout, { 'rules.yaml': rules(4) });
   await until(() => container.domains().length === 4, container.logs);
   await container.becomesReady();
