@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { git } from '../source/repositories.ts';
 
 /** What stands in for GitHub's API: the few calls that our files make, answered as its documentation has them. */
 export interface Forge {
@@ -20,7 +21,8 @@ export interface Forge {
   readonly refused: string[];
 }
 
-export async function openForge(): Promise<Forge> {
+/** @param repository the folder that the forge compares commits of. */
+export async function openForge(repository: string): Promise<Forge> {
   const comments: Forge['comments'] = [
     { id: 1, body: '<!-- portolan:plan:default --> is what I look for', user: { type: 'User' } },
   ];
@@ -47,6 +49,8 @@ export async function openForge(): Promise<Forge> {
       return { context };
     }
     if (what === 'pulls' && method === 'GET') return merged.filter((one) => one.merge_commit_sha === commit);
+    const [, base, tip] = /^\/compare\/([0-9a-f]{40})\.\.\.([0-9a-f]{40})$/.exec(path) ?? [];
+    if (base !== undefined && tip !== undefined && method === 'GET') return { status: standing(repository, base, tip) };
     const [, branch] = /^\/commits\/([^/]+)$/.exec(path) ?? [];
     if (branch !== undefined && method === 'GET') return { sha: branches.get(decodeURIComponent(branch)) };
     if (what === 'statuses' && method === 'GET') return statuses.get(commit ?? '') ?? [];
@@ -70,6 +74,13 @@ export async function openForge(): Promise<Forge> {
   });
   const { port } = server.address() as AddressInfo;
   return { url: `http://127.0.0.1:${port}`, comments, statuses, merged, branches, refused };
+}
+
+function standing(repository: string, base: string, tip: string): string {
+  if (base === tip) return 'identical';
+  const common = git(repository, 'merge-base', base, tip);
+  if (common === base) return 'ahead';
+  return common === tip ? 'behind' : 'diverged';
 }
 
 async function textOf(request: IncomingMessage): Promise<string> {

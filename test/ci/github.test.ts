@@ -27,13 +27,15 @@ interface Project {
   propose(files: Readonly<Record<string, string | undefined>>): Promise<JobRun>;
   /** Merges the branch, and runs what that starts. @param meanwhile after the plan was reviewed. */
   merge(job: string, workflow?: Workflow): Promise<JobRun>;
+  /** Merges the branch. Returns the commit on `main`. */
+  mergeOnly(): string;
   /** Runs a job on the branch as it is. */
-  start(job: string, changes?: Partial<Started>): Promise<JobRun>;
+  start(job: string, changes?: Partial<Started>, workflow?: Workflow): Promise<JobRun>;
 }
 
 async function project(scene: Scene, settings: Project['settings']): Promise<Project> {
-  const forge = await openForge();
   const root = repository();
+  const forge = await openForge(root);
   installGithub(root);
   commit(root, { 'manifests/shop.yaml': shop(web(PORTS), www(50), rule('old', 'old.example.com')) });
   const started = (changes: Partial<Started>): Started => ({
@@ -45,6 +47,13 @@ async function project(scene: Scene, settings: Project['settings']): Promise<Pro
     ...settings,
     ...changes,
   });
+  const mergeOnly = (): string => {
+    const sha = git(root, 'rev-parse', 'change');
+    git(root, 'merge', '--quiet', '--no-ff', '--message', 'merge', 'change');
+    const merged = git(root, 'rev-parse', 'main');
+    forge.merged.push({ number: 7, merge_commit_sha: merged, head: { sha } });
+    return merged;
+  };
   const pullRequest = workflowOf('pull-request.yml');
   const mergeWorkflow = workflowOf('merge.yml');
   return {
@@ -63,19 +72,18 @@ async function project(scene: Scene, settings: Project['settings']): Promise<Pro
       const event = { pull_request: { number: 7, head } };
       return runJob(pullRequest, 'plan', started({ sha: head.sha, eventName: 'pull_request', event }));
     },
+    mergeOnly,
     merge: (job, workflow = mergeWorkflow) => {
-      const sha = git(root, 'rev-parse', 'change');
-      git(root, 'merge', '--quiet', '--no-ff', '--message', 'merge', 'change');
-      forge.merged.push({ number: 7, merge_commit_sha: git(root, 'rev-parse', 'main'), head: { sha } });
+      mergeOnly();
       return runJob(workflow, job, started({}));
     },
-    start: (job, changes = {}) => runJob(mergeWorkflow, job, started(changes)),
+    start: (job, changes = {}, workflow = mergeWorkflow) => runJob(workflow, job, started(changes)),
   };
 }
 
 /** Without a controller: the ledger and the configuration are on the runner. */
-async function besideLedger(): Promise<Project> {
-  const scene = await setScene({ manifests: {} });
+async function besideLedger(settings?: string): Promise<Project> {
+  const scene = await setScene({ manifests: {}, ...(settings === undefined ? {} : { settings }) });
   const [, config = '', , ledger = ''] = beside(scene);
   const made = await project(scene, {
     vars: { PORTOLAN_CONFIG: config, PORTOLAN_LEDGER: ledger },
@@ -94,6 +102,8 @@ async function besideLedger(): Promise<Project> {
 
 const change = { 'manifests/shop.yaml': shop(web(PORTS), www(60)) };
 const domains = ({ sandbox }: Scene): string[] => [...sandbox.state.rules.all()].map(({ domain }) => domain).sort();
+const rulesOf = ({ sandbox }: Scene): string[] =>
+  [...sandbox.state.rules.all()].map(({ domain, weight }) => `${domain} ${weight}`);
 const digestIn = (text: string): string => /[0-9a-f]{64}/.exec(text)?.[0] ?? '';
 
 test('a pull request is planned, commented once, annotated, and its digest is written on its head', async () => {
@@ -207,6 +217,25 @@ test('a push that no pull request brought is not applied, until a person gives t
   expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
 });
 
+test('a plan that a limit holds is applied with its digest and the override that it names, and with nothing else', async () => {
+  const { scene, propose, merge, start } = await besideLedger('\n  prune: { maxObjects: 0 }\n');
+  const proposed = await propose(change);
+  expect(proposed.code, 'without a controller, the check of the pull request fails').toBe(4);
+  const { digest = '' } = proposed.outputs['plan'] ?? {};
+  expect(proposed.summary).toContain('--max-prunes 1');
+  const held = await merge('apply');
+  expect(held.code, held.log).toBe(1);
+  expect(held.log).toContain('has no plan on its last commit');
+  const asked = (override: string) => start('apply', { eventName: 'workflow_dispatch', inputs: { digest, override } });
+  const other = await asked('--set=prune.maxObjects=5');
+  expect(other.code).toBe(3);
+  expect(other.log).toContain('--set=prune.maxObjects=5 is not an override of a limit');
+  expect(scene.traffic().writes).toEqual([]);
+  const run = await asked('--max-prunes=1');
+  expect(run.code, run.log).toBe(0);
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
+});
+
 const CONTROLLER = `
   source: { ref: main }
   prune: { maxObjects: 0 }
@@ -218,8 +247,8 @@ const CONTROLLER = `
 `;
 
 /** With a controller that follows `main`, and asks before it removes anything. */
-async function besideController(): Promise<Project & { status(): Promise<string> }> {
-  const scene = await setScene({ manifests: {}, settings: CONTROLLER });
+async function besideController(settings = CONTROLLER): Promise<Project & { status(): Promise<string> }> {
+  const scene = await setScene({ manifests: {}, settings });
   const vars: Record<string, string> = {};
   const made = await project(scene, {
     vars,
@@ -289,6 +318,41 @@ test('a controller whose platform drifted is not let through by the digest of an
   expect(run.log).toContain(`the reviewed plan ${proposed.outputs['plan']?.['digest']} was not approved`);
   expect(scene.traffic().writes).toEqual([]);
   expect(domains(scene)).toContain('old.example.com');
+});
+
+test('a removal that only waits for its time needs no approval, and is no failure', async () => {
+  const waiting = CONTROLLER.replace('prune: { maxObjects: 0 }', 'controller: { pruneAfter: 1h }');
+  const { scene, propose, merge } = await besideController(waiting);
+  await propose(change);
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(0);
+  expect(run.log).toContain(
+    '::notice::shop: nothing waits for an approval; the controller carries the plan out by itself',
+  );
+  expect(domains(scene)).toContain('old.example.com');
+});
+
+test('a commit that the controller has passed already is found to be done', async () => {
+  const { scene, root, forge, propose, mergeOnly, start, status } = await besideController();
+  await propose({ 'manifests/shop.yaml': shop(web(PORTS), www(60), rule('old', 'old.example.com')) });
+  const sha = mergeOnly();
+  commit(root, { 'manifests/shop.yaml': shop(web(PORTS), www(70), rule('old', 'old.example.com')) });
+  await expect.poll(() => rulesOf(scene)).toContain('www.example.com 70');
+  await expect.poll(status).toContain('1 ready');
+  const run = await start('approve', { sha }, hasty());
+  expect(run.code, run.log).toBe(0);
+  expect(forge.refused).toEqual([]);
+});
+
+test('the job says why nothing could be approved: the application is paused', async () => {
+  const { settings, propose, merge } = await besideController();
+  const env = { PORTOLAN_SERVER: settings.vars['PORTOLAN_SERVER'] ?? '', PORTOLAN_SERVER_TOKEN: SECRETS.OPERATOR };
+  const suspended = await runHere(['suspend', 'shop', '--reason', 'an incident'], { env });
+  expect(suspended.code, suspended.err).toBe(0);
+  await propose({ 'manifests/shop.yaml': shop(web(PORTS), www(60), rule('old', 'old.example.com')) });
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(4);
+  expect(run.log).toMatch(/::error::shop: the reviewed plan [0-9a-f]{64} was not approved: the application is paused/);
 });
 
 test('with a controller nothing is applied by a job, and without one nothing is approved', async () => {

@@ -9,8 +9,10 @@
  *   reviewed [APPLICATIONS]    prints the digest that was written for the pull request that the pushed commit came from;
  *                              for the approvals of its applications, `reviewed applications`
  *   current                    ends with 4 if the run was started again and its commit is not the newest of the branch any more
- *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, `done`
- *                              if the application matches the pushed commit, or `nothing`
+ *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, or, of
+ *                              the pushed commit or a later one: `done` if the application matches it, `unheld` if it
+ *                              needs no approval and the controller carries it out, `paused`, `failing`; `running` during
+ *                              a pass; else `nothing`
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -118,8 +120,23 @@ async function current() {
 async function waiting(application) {
   const { applications } = await json(process.stdin);
   const one = applications.find(({ id }) => id === `Application/${application}`);
-  const isDone = one?.approval === null && one.lastAppliedRevision?.endsWith(GITHUB_SHA) === true;
-  console.log(one?.approval?.digest ?? (isDone ? 'done' : 'nothing'));
+  console.log(one === undefined ? 'nothing' : (one.approval?.digest ?? (await standing(one))));
+}
+
+async function standing({ conditions, lastAppliedRevision, lastAttemptedRevision, lastError, pause }) {
+  if (await hasCommit(lastAppliedRevision)) return 'done';
+  if (conditions.some(({ type, reason }) => type === 'Reconciling' && reason === 'Running')) return 'running';
+  if (!(await hasCommit(lastAttemptedRevision))) return 'nothing';
+  if (pause !== null) return 'paused';
+  return lastError === null ? 'unheld' : 'failing';
+}
+
+/** @param revision `main@sha1:<id>`, or null. Returns whether the pushed commit is this one, or one before it. */
+async function hasCommit(revision) {
+  const [, sha] = /:([0-9a-f]+)$/.exec(revision ?? '') ?? [];
+  if (sha === undefined || sha === GITHUB_SHA) return sha !== undefined;
+  const { status } = await ask('GET', `compare/${GITHUB_SHA}...${sha}?per_page=1`);
+  return status === 'ahead';
 }
 
 function linesOf(text) {
