@@ -181,6 +181,29 @@ test('a run that is started again sends nothing once the branch has moved', asyn
   expect(early.log).not.toContain('by now');
 });
 
+test('a run that is cancelled finishes and records its request, and starts no other', async () => {
+  const { scene, propose, mergeOnly, start } = await besideLedger();
+  await propose(change);
+  const sha = mergeOnly();
+  scene.traffic();
+  const stop = new AbortController();
+  scene.sandbox.setFaults(
+    ['updateRule', 'deleteRule'].map((operation) => ({
+      operation,
+      fault: { type: 'delay', ms: 1_500, when: 'after' },
+    })),
+  );
+  const run = start('apply', { sha, cancelled: stop.signal });
+  await expect.poll(() => rulesOf(scene)).toContain('www.example.com 60');
+  stop.abort();
+  const { code, log, summary } = await run;
+  expect(code, log).not.toBe(0);
+  expect(scene.traffic().writes).toEqual(['updateRule']);
+  expect(summary).toContain('### Applied: 1 done, 0 failed, 1 skipped');
+  const history = await scene.portolan(['history', 'HttpGatewayRule/www']);
+  expect(history.out, history.err).toContain('weight: 50 → 60');
+});
+
 test.for<readonly [string, (made: Project) => void]>([
   ['the platform drifted', ({ scene }) => scene.alterPort(demo.webServiceId, 8080, { alias: 'HAND' })],
   ['a value is another one', ({ scene }) => alterRule(scene, 'www.example.com', { weight: 3 })],

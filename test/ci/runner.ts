@@ -50,6 +50,8 @@ export interface Started {
   readonly inputs?: Readonly<Record<string, string>>;
   /** 1 by default; a run that is started again keeps its commit. */
   readonly attempt?: number;
+  /** Aborted when somebody cancels the run: the process of the step gets SIGINT, and nothing that this started does. */
+  readonly cancelled?: AbortSignal;
   readonly vars: Readonly<Record<string, string>>;
   readonly secrets: Readonly<Record<string, string>>;
 }
@@ -194,7 +196,7 @@ class Machine {
     writeFileSync(file('script.sh'), script);
     for (const name of ['output', 'summary']) writeFileSync(file(name), '');
     writeFileSync(file('event.json'), JSON.stringify(this.#started.event));
-    const { code, text } = await bash(file('script.sh'), this.workspace, {
+    const values = {
       PATH: this.#path,
       HOME: folder,
       GITHUB_ACTIONS: 'true',
@@ -210,7 +212,8 @@ class Machine {
       GITHUB_WORKSPACE: this.workspace,
       RUNNER_TEMP: this.#temp,
       ...env,
-    });
+    };
+    const { code, text } = await bash(file('script.sh'), this.workspace, values, this.#started.cancelled);
     if (this.#code === 0) this.#code = code;
     this.#log += text;
     this.#summary += readFileSync(file('summary'), 'utf8');
@@ -228,6 +231,7 @@ export function bash(
   file: string,
   cwd: string,
   env: Values,
+  cancelled?: AbortSignal,
 ): Promise<{ readonly code: number; readonly text: string }> {
   return new Promise((resolve, reject) => {
     const child = spawn('bash', ['--noprofile', '--norc', '-eo', 'pipefail', file], { cwd, env });
@@ -236,6 +240,7 @@ export function bash(
       output.on('data', (chunk: Buffer) => {
         text += chunk.toString('utf8');
       });
+    cancelled?.addEventListener('abort', () => void child.kill('SIGINT'));
     child.on('error', reject);
     child.on('close', (code) => resolve({ code: code ?? -1, text }));
   });
