@@ -78,6 +78,17 @@ test.for<[string, (deployment: Part) => void, string]>([
   expect(RULES.flatMap(([, check]) => check(objects))).toContain(wrong);
 });
 
+test.for<[string, (egress: Part) => void, string]>([
+  ['an open port', ([, out]) => delete out.ports, 'a rule lets everything through'],
+  ['the metadata', ([, out]) => delete out.to[0].ipBlock.except, 'the metadata of the machine can be reached'],
+  ['the metadata of IPv6', ([, out]) => out.to[1].ipBlock.except.shift(), 'the metadata of the machine can be reached'],
+  ['one kind of addresses', ([, out]) => out.to.pop(), 'one kind of addresses is closed'],
+])('the rules see a policy of the network with %s', ([, change, wrong]) => {
+  const objects = structuredClone(plain);
+  change(objects.find(({ kind }) => kind === 'NetworkPolicy').spec.egress);
+  expect(RULES.flatMap(([, check]) => check(objects))).toContain(wrong);
+});
+
 test('every file of the folder is in the kustomization, and every kind is there in both', () => {
   const files = readdirSync(join(DEPLOY, 'kubernetes')).filter((file) => file !== 'kustomization.yaml');
   expect([...kustomization.resources].sort()).toEqual(files.sort());

@@ -227,6 +227,8 @@ function probed({ livenessProbe, readinessProbe, startupProbe }: Part): string[]
 
 /** Where NodeLocal DNSCache listens on each node. */
 const NODE_DNS = '169.254.20.10/32';
+/** Where clouds return credentials of a machine: every one has the first, Amazon and Google the others with IPv6. */
+const METADATA = { 4: ['169.254.0.0/16'], 6: ['fd00:ec2::254/128', 'fd20:ce::254/128', 'fe80::/10'] } as const;
 
 function closed({ policyTypes, ingress, egress }: Part): string[] {
   const wrong: string[] = [];
@@ -236,10 +238,19 @@ function closed({ policyTypes, ingress, egress }: Part): string[] {
       wrong.push('a rule lets everything through');
   for (const { ipBlock } of egress.flatMap(({ to }: Part) => to))
     if (ipBlock !== undefined) {
-      if (isIP(ipBlock.cidr.split('/')[0]) === 0) wrong.push(`${ipBlock.cidr} is no network`);
-      if (ipBlock.cidr !== NODE_DNS && !ipBlock.except?.includes('169.254.0.0/16'))
+      const version = isIP(ipBlock.cidr.split('/')[0]);
+      if (version === 0) wrong.push(`${ipBlock.cidr} is no network`);
+      const metadata = version === 6 ? METADATA[6] : METADATA[4];
+      if (ipBlock.cidr !== NODE_DNS && !metadata.every((network) => ipBlock.except?.includes(network)))
         wrong.push('the metadata of the machine can be reached');
     }
+  // In a network of both kinds, a host that has an address of each is tried with either.
+  for (const { to } of egress) {
+    const versions = to.flatMap(({ ipBlock }: Part) =>
+      ipBlock?.cidr.endsWith('/0') ? [isIP(ipBlock.cidr.split('/')[0])] : [],
+    );
+    if (versions.length === 1) wrong.push('one kind of addresses is closed');
+  }
   return wrong;
 }
 
