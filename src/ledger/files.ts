@@ -15,6 +15,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { inputOutput } from './errors.ts';
 
 /** File operations of the ledger beside SQLite. They are synchronous, because they run at start and on command. */
 
@@ -29,8 +30,17 @@ export function realPath(path: string): string {
   return existsSync(path) ? realpathSync(path) : join(realpathSync(dirname(path)), basename(path));
 }
 
+/**
+ * Returns whether a file is there. If its folder is closed to this user, that is unknown: without the ledger, a plan would repeat
+ * everything.
+ * @throws PortolanError `ledger/io`
+ */
 export function fileExists(path: string): boolean {
-  return existsSync(path);
+  try {
+    return fileIdentity(path) !== undefined;
+  } catch (error) {
+    throw inputOutput(path, error);
+  }
 }
 
 export function fileBytes(path: string): number {

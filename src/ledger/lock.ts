@@ -42,8 +42,8 @@ function createPrivately(path: string): void {
 
 /** Who wrote down last that it opened the ledger; read beside it, without touching the lock. */
 export function holderOf(path: string): Holder | undefined {
-  if (!fileExists(path)) return undefined;
   try {
+    if (!fileExists(path)) return undefined;
     return inDatabase(path, { readOnly: true }, (database) => {
       const row = database.prepare("SELECT v FROM meta WHERE k = 'holder'").get() as { v: string } | undefined;
       return row === undefined ? undefined : (JSON.parse(row.v) as Holder);

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -251,6 +251,20 @@ test.for(CASES.map(named))(
     }
   },
 );
+
+test.for(CASES.map(named))('%s: a ledger that cannot be looked at is not taken for absent', async ([, words]) => {
+  const folder = await workingFolder();
+  const call = await callOf(words, folder);
+  // Replicas share a database, so a file is refused before it is looked at.
+  if (!call.options.has('--ledger') || words.join() === 'replicas') return;
+  // As in a folder that is closed to the user, which root cannot have: whether the file exists is unknown.
+  const ledger = join(folder, 'unknown.db');
+  symlinkSync('unknown.db', ledger);
+  const run = await runCall({ ...call, args: [...call.args, '--ledger', ledger] });
+  expectAnswer(run, call);
+  expect(run.err).toContain(`${ledger} could not be read or written (ELOOP`);
+  expect(run.out).toBe('');
+});
 
 /** The real program, its standard output sent somewhere by a shell. */
 function inShell(redirection: string, args: readonly string[], folder: string): Promise<Run> {
