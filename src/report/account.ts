@@ -98,12 +98,18 @@ function nextRunText(ended: readonly EndedScope[]): string {
     const still = later.length === 1 ? `${later[0]} is held` : `${later.length} resources are held`;
     return ` Run the same command again after ${isoTime(first)}${last === first ? '' : ` (${still} until ${isoTime(last)})`}, or with --wait.`;
   }
-  const next = ended.reduce((sum, { remaining }) => sum + remaining.actions.length + countFree(remaining), 0);
+  const next = ended.reduce((sum, scope) => sum + countNotDone(scope) + countFree(scope.remaining), 0);
   if (next === 0) return '';
   const isInterrupted = ended.some(({ results }) =>
     results.some((result) => result.status === 'skipped' && result.because.type === 'interrupted'),
   );
   return ` ${isInterrupted ? 'Interrupted: the' : 'The'} next run continues with ${amount(next, 'change')}.`;
+}
+
+/** Returns the number of remaining actions that were not done. After an interruption, nothing is read again, so done ones are among them. */
+function countNotDone({ results, remaining }: EndedScope): number {
+  const done = new Set(results.filter(({ status }) => status === 'done').map(({ action }) => action.id));
+  return remaining.actions.filter(({ id }) => !done.has(id)).length;
 }
 
 /** Returns everything that is held until a time: resources with holds, writes in doubt, and changes beside such a write. */

@@ -137,6 +137,21 @@ test('Ctrl-C: the write in flight is finished and recorded, nothing new is begun
   reached(scene);
 });
 
+test('Ctrl-C during the last write: it is done, and nothing is announced for the next run', async () => {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });
+  const first = await scene.run('apply');
+  expect(first.code, first.err).toBe(0);
+  scene.write('a.yaml', shop(web(PORTS.replace('alias: WEB', 'alias: SHOP'))));
+  scene.sandbox.setFaults([{ operation: 'updatePort', times: 1, fault: { type: 'delay', ms: HELD_MS } }]);
+  const { child, ended } = start(scene);
+  await until(() => scene.sandbox.faults()[0]?.struck === 1);
+  child.kill('SIGINT');
+  const run = await ended;
+  expect(run.code, run.err).toBe(130);
+  expect(run.out).toMatch(/\nApplied: 1 done, 0 failed, 0 skipped\.\n/);
+  expect((await scene.run('plan')).out).toContain('No changes');
+});
+
 test('Ctrl-C while only reading: 130, and nothing was sent', async () => {
   const scene = await setScene();
   scene.sandbox.setFaults([{ operation: 'getApplication', fault: { type: 'delay', ms: 2_000 } }]);
