@@ -128,6 +128,38 @@ test('a file is read again when it may have been rotated, and what was read stay
   expect(redaction.redact('first-token, second\ntoken, third-token')).toBe('[secret], [secret], [secret]');
 });
 
+test('a file that stays unreadable is told once, and once more when it is back', () => {
+  const file = temporaryFile();
+  const clock = handClock();
+  const told: string[] = [];
+  const log = {
+    warn: (message: string, fields?: Readonly<Record<string, unknown>>) =>
+      void told.push(`warn ${message}: ${String(fields?.['reason'])} ${String(fields?.['remedy'])}`),
+    info: (message: string) => void told.push(`info ${message}`),
+  };
+  writeFileSync(file, 'first-token');
+  const around = { env: {}, clock, redaction: createRedaction() };
+  const secret = openSecret({ file }, 'Platform/default spec.auth.value', around, log);
+  const use = (): void => {
+    clock.advance(5_001);
+    expect(secret().reveal()).toBe('first-token');
+  };
+  rmSync(file);
+  use();
+  expect(told, 'a rotation takes a moment').toEqual([]);
+  use();
+  use();
+  expect(told).toEqual([
+    expect.stringMatching(
+      /^warn Platform\/default spec\.auth\.value cannot be read again; its former value stays in use: .*no such file.* \S/,
+    ),
+  ]);
+  writeFileSync(file, 'first-token');
+  use();
+  use();
+  expect(told.slice(1)).toEqual(['info Platform/default spec.auth.value is read again']);
+});
+
 test('a mistake of ours while reading is not taken for a file that is away', () => {
   const file = temporaryFile();
   writeFileSync(file, 'first-token');

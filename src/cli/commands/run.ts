@@ -248,7 +248,7 @@ function feedOf(
     // The cache is beside the ledger's file, so that fetched commits survive a restart while the remote is unreachable; for a
     // database, it is in the working directory.
     cacheFolder: `${isPostgres(options.ledger) ? DEFAULT_LEDGER_FILE : (options.ledger ?? DEFAULT_LEDGER_FILE)}.source`,
-    secret: (reference, where) => openSecret(reference, where, surroundings),
+    secret: (reference, where) => openSecret(reference, where, surroundings, log),
     ...rest,
   });
 }

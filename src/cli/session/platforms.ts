@@ -104,7 +104,7 @@ function openPlatform(
     caFile === undefined ? undefined : new TextDecoder().decode(readNamedFile(caFile, `the CA of Platform/${name}`));
   const auth = spec.auth && {
     header: spec.auth.header,
-    value: openSecret(spec.auth.value, `Platform/${name} spec.auth.value`, surroundings),
+    value: openSecret(spec.auth.value, `Platform/${name} spec.auth.value`, surroundings, log),
   };
   const transport = createHttpTransport({ url, connections: concurrency, clock, auth, caPem });
   const client = createPlatformClient({

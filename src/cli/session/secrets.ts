@@ -2,6 +2,7 @@ import type { SecretReference } from '../../configuration/platform/spec.ts';
 import { decryptSops, SopsError } from '../../configuration/sops.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import { Secret } from '../../model/secret.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { Surroundings } from './command.ts';
 import { readFileIfThere, readNamedFile } from './files.ts';
 
@@ -15,13 +16,14 @@ const FILE_AGE_MAX_MS = 5_000;
  * Opens the secret that a reference of the configuration names.
  * @param where the position of the reference, for messages: `Platform/default spec.auth.value`.
  * @returns a function that gives the current secret. A file, encrypted or not, is read again when its content is older than 5 s; while it
- * cannot be read, the former secret is used.
+ * cannot be read, the former secret is used, and the second failure in a row is logged: a rotation takes only a moment.
  * @throws PortolanError `secret/missing`, at once, when the reference leads to no secret.
  */
 export function openSecret(
   reference: SecretReference,
   where: string,
   { env, clock, redaction }: Pick<Surroundings, 'env' | 'clock' | 'redaction'>,
+  log?: Pick<Log, 'warn' | 'info'>,
 ): () => Secret {
   const wrap = (value: string | undefined, origin: string): Secret => {
     const secret = checked(value, origin, where);
@@ -38,14 +40,21 @@ export function openSecret(
       : () => wrap(fileText(reference.file, where).replace(/\r?\n$/, ''), `file ${reference.file}`);
   let secret = read();
   let readAtMs = clock.monotonic();
+  let failures = 0;
   return () => {
     if (clock.monotonic() - readAtMs <= FILE_AGE_MAX_MS) return secret;
     readAtMs = clock.monotonic();
     try {
       secret = read();
+      if (failures > 1) log?.info(`${where} is read again`);
+      failures = 0;
     } catch (error) {
       // The file may be in the middle of a rotation: the former secret is still the best one.
       if (!(error instanceof PortolanError)) throw error;
+      failures += 1;
+      const { message: reason, code, remedy } = error;
+      if (failures === 2)
+        log?.warn(`${where} cannot be read again; its former value stays in use`, { reason, code, remedy });
     }
     return secret;
   };

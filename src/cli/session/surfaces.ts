@@ -23,7 +23,7 @@ const TRACES_GRACE_MS = 5_000;
 export function senderOptions(surroundings: Surroundings, log: Log, { deliveries }: Metrics): SenderOptions {
   const { clock, random, redaction } = surroundings;
   return {
-    openSecret: (reference, where) => openSecret(reference, where, surroundings),
+    openSecret: (reference, where) => openSecret(reference, where, surroundings, log),
     redact: redaction.redact,
     clock,
     random,
