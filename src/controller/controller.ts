@@ -9,7 +9,7 @@ import { bugText, LoopBugs } from './bugs.ts';
 import { Commits } from './commits.ts';
 import { type Core, logExpected } from './core.ts';
 import { logEvents } from './event-lines.ts';
-import { createEventLog, draftEvent } from './events.ts';
+import { createEventLog, draftEvent, draftProblem } from './events.ts';
 import { follow } from './following.ts';
 import { Gates } from './gates.ts';
 import { Intake } from './intake.ts';
@@ -207,6 +207,12 @@ export class Controller {
     await Promise.allSettled(former);
   }
 
+  /** Reports that a changed configuration has faults and is not used. */
+  refuseReload(error: PortolanError): void {
+    const message = `${error.message} ${error.remedy}`;
+    this.#core.events.publish(draftProblem('controller.reload-refused', 'error', message, error));
+  }
+
   /** Remembers a pass while it runs. */
   async #track(pass: Promise<unknown>): Promise<void> {
     this.#passes.add(pass);
@@ -217,10 +223,7 @@ export class Controller {
     }
   }
 
-  /**
-   * Lets the event loop turn after every few passes: passes that find everything in shared readings never wait by
-   * themselves.
-   */
+  /** Lets the event loop turn after every few passes: one that finds everything in shared readings never waits by itself. */
   async #letEventLoopTurn(): Promise<void> {
     this.#burst += 1;
     if (this.#burst <= BURST_MAX) return;

@@ -3,6 +3,7 @@ export const EVENT_MEANINGS = {
   'controller.started': 'The controller has opened its ledger and begins its work.',
   'controller.draining': 'The controller stops: it finishes the requests in flight and starts no other.',
   'controller.reloaded': 'The configuration has changed, and the controller uses the new one.',
+  'controller.reload-refused': 'The changed configuration has faults. The controller keeps the former one.',
   'source.observed': 'The source has a new commit. It is not accepted yet.',
   'source.accepted': 'All manifests of the commit are valid. The controller now applies it.',
   'source.refused': 'The commit is rejected. The controller keeps the last accepted commit.',

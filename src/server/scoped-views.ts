@@ -72,15 +72,15 @@ function faultsOutside(count: number): string {
 export function limitedEvent(event: ControllerEvent, isVisible: Within): ControllerEvent | undefined {
   if (isVisible(event.scope)) return event;
   if (event.application !== null || event.scope !== null) return undefined;
-  if (event.type.startsWith('controller.')) return event;
-  const message = SOURCE_MESSAGES[event.type];
-  if (message === undefined) return undefined;
-  const isFault = event.type === 'source.refused' || event.type === 'source.failed';
+  const message = SHARED_MESSAGES[event.type];
+  if (message === undefined) return event.type.startsWith('controller.') ? event : undefined;
+  const isFault = /\.(?:refused|failed|reload-refused)$/.test(event.type);
   return { ...event, severity: isFault ? 'error' : 'info', message, labels: {}, resource: null, detail: null };
 }
 
-/** The details of these events name applications, files and authors. */
-const SOURCE_MESSAGES: Readonly<Record<string, string>> = {
+/** The details of these events name applications, files and authors, or quote the configuration. */
+const SHARED_MESSAGES: Readonly<Record<string, string>> = {
+  'controller.reload-refused': 'a changed configuration was refused',
   'source.observed': 'a new revision was read',
   'source.accepted': 'the revision was accepted',
   'source.recovered': 'the source can be read again',

@@ -7,7 +7,7 @@ import { systemRandom } from '../../src/runtime/random.ts';
 import { runProcess } from '../cli/running.ts';
 import { commit } from '../source/repositories.ts';
 import { sourceProgram } from '../support/program.ts';
-import { ENV, web, rules, placed, until, ask, readiness } from './place.ts';
+import { API_TOKEN, ENV, web, rules, placed, until, ask, readiness } from './place.ts';
 
 test('a commit is applied, drift made by hand is put right, and what is reported is left', async () => {
   const place = await placed();
@@ -171,6 +171,12 @@ test('a changed configuration is taken up while it runs, and a faulty one is not
   await until(
     () => daemon.outputSoFar().err.includes('The former configuration stays in use'),
     () => daemon.outputSoFar().err,
+  );
+  const events = await runProcess(['events', '--type', 'controller.reload-refused', '--server', daemon.url], {
+    env: { ...ENV, PORTOLAN_SERVER_TOKEN: API_TOKEN },
+  });
+  expect(events.out, events.err).toMatch(
+    /The changed configuration has 1 fault\. The former configuration stays in use\. .*portolan\.yaml:1/,
   );
   commit(place.checkout, { 'web.yaml': web('SITE') });
   await until(() => place.port().alias === 'SITE');

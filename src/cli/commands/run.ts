@@ -346,8 +346,10 @@ async function reloadOnce(
     await surfaces.reload(withListen(settings, options));
   } catch (error) {
     if (!(error instanceof PortolanError)) throw error;
-    const { message, code, remedy } = error instanceof FaultyInput ? keptFormer(error.problems) : error;
+    const refusal = error instanceof FaultyInput ? keptFormer(error.problems) : error;
+    const { message, code, remedy } = refusal;
     log.error(message, { code, remedy });
+    controller.refuseReload(refusal);
   }
 }
 
