@@ -71,6 +71,11 @@ export class Intake {
     return this.#standing.isCurrent && this.contact.isKept && (this.#followed?.isDecided(this.#accepted) ?? true);
   }
 
+  /** True if the applications follow an accepted source, so that each of them is known. */
+  get isFollowed(): boolean {
+    return this.#inForce !== undefined;
+  }
+
   /** True if a newer revision was accepted than the applications of this process follow. Nothing may be written by the older one. */
   get isBehind(): boolean {
     return this.#inForce !== this.#accepted || (this.#followed?.isBehind(this.#accepted) ?? false);

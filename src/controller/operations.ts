@@ -225,7 +225,7 @@ function statusOf(core: Core, startedMs: EpochMs, within?: Within): ControllerSt
   return {
     version: options.version,
     startedMs,
-    phase: stop.aborted ? 'draining' : intake.accepted === undefined ? 'starting' : 'running',
+    phase: stop.aborted ? 'draining' : intake.isFollowed ? 'running' : 'starting',
     source: intake.status(),
     regions: core.gates.regions(all),
     orphans: found?.orphans.filter(({ scope }) => isWithin(scope)).length ?? 0,

@@ -53,7 +53,7 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
       const { error } = source;
       if (phase === 'starting')
         obstacles.push(
-          error === null ? 'the source was not read yet' : `the source was not accepted yet: ${error.code}`,
+          error === null ? 'the source was not loaded yet' : `the source was not accepted yet: ${error.code}`,
         );
       // A replica has loaded its state from the database. Without the database, it serves that state with its age.
       if (database === undefined && !(await ledgerIsOk())) obstacles.push('the ledger does not answer');

@@ -56,6 +56,22 @@ test('applications of a commit that could not be taken over at first are looked 
   expect(domains(world)).toContain('r2.example.com');
 });
 
+test('a controller is ready once it knows the applications of the commit that it has accepted', async () => {
+  const world = new DaemonWorld();
+  onTestFinished(async () => void (await world.controller.drain()));
+  world.start();
+  world.unreadableFact = SHOP;
+  await world.commit(filesOf(1));
+  const standing = () => {
+    const { phase, source } = world.controller.api.status();
+    return { phase, isAccepted: source.acceptedRevision !== null, known: world.controller.api.applications().length };
+  };
+  expect(standing()).toEqual({ phase: 'starting', isAccepted: true, known: 0 });
+  world.unreadableFact = undefined;
+  await world.until(() => standing().known === 1, 'the shop is known');
+  expect(standing()).toEqual({ phase: 'running', isAccepted: true, known: 1 });
+});
+
 test('a pass begins no write for an application that git has removed meanwhile', async () => {
   const world = await settled(1);
   let isRemoved = false;

@@ -71,7 +71,7 @@ test('a controller waits for its first checkout; after a restart it is ready wit
     const response = await fetch(`${url}/readyz`);
     return [response.status, await response.json()] as const;
   };
-  expect(await readyz(first.url)).toEqual([503, { ready: false, reasons: ['the source was not read yet'] }]);
+  expect(await readyz(first.url)).toEqual([503, { ready: false, reasons: ['the source was not loaded yet'] }]);
   // The alert PortolanStarting.
   const headers = { authorization: `Bearer ${API_TOKEN}` };
   const metrics = await (await fetch(`${first.url}/metrics`, { headers })).text();

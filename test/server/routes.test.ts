@@ -296,7 +296,7 @@ test('readiness tells the three obstacles apart; health is told without a token'
   const ready = () => ask('/readyz', { role: null });
   expect((await ready()).body).toEqual({ ready: true, reasons: [] });
   api.state = { ...api.state, phase: 'starting', source: { ...api.state.source, error: null } };
-  expect((await ready()).body).toMatchObject({ ready: false, reasons: ['the source was not read yet'] });
+  expect((await ready()).body).toMatchObject({ ready: false, reasons: ['the source was not loaded yet'] });
   api.state = { ...api.state, phase: 'draining' };
   expect(await ready()).toMatchObject({ status: 503, body: { reasons: ['draining'] } });
   api.state = { ...api.state, phase: 'running' };

@@ -21,7 +21,7 @@ test('a replica that has started stays ready and alive without the database, and
   // Reads show the last state with its age.
   expect(await readyAfter(3_600_000)).toEqual({ status: 200, reasons: [] });
   expect((await ask('/api/v1/status')).body).toMatchObject({ database: { isReachable: false, ageMs: 3_600_000 } });
-  expect(await readyAfter(15_001, 'starting')).toEqual({ status: 503, reasons: ['the source was not read yet'] });
+  expect(await readyAfter(15_001, 'starting')).toEqual({ status: 503, reasons: ['the source was not loaded yet'] });
   expect(await readyAfter(15_001, 'draining')).toEqual({ status: 503, reasons: ['draining'] });
   const starting = controllerStatus({ phase: 'starting', database: { isReachable: true, asOfMs: 1, ageMs: 0 } });
   const error = { code: 'source/not-followed', message: 'a variable of the team differs', remedy: 'Compare.', atMs: 1 };
