@@ -46,6 +46,9 @@ import { openWorkbenches } from '../session/workbenches.ts';
 /** Interval of checks for a changed configuration. Secrets in files are read again independently. */
 const CONFIGURATION_EVERY_MS = 5_000;
 
+const NO_BOOT =
+  'the system has no id for its start (Linux: /proc/sys/kernel/random/boot_id), so the removal budget is not renewed, and only the wall clock ends settle windows';
+
 const parameters = (command: Command) =>
   addLogOptions(
     addSourceOverrides(
@@ -193,6 +196,7 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   log.info(
     `API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
+  if (replica === undefined && surroundings.clock.sinceBoot().boot === '') log.warn(NO_BOOT);
   state.url = surfaces.url;
   controller.start();
   group?.leadership.start();

@@ -1,0 +1,32 @@
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { configurationFor, folderOf } from './platform.ts';
+import { collectingTerminal, runHere } from './running.ts';
+import { shop, web } from './scene.ts';
+
+const NO_BOOT = /the removal budget is not renewed/;
+
+async function logOf(clock: Clock): Promise<string> {
+  const folder = folderOf({
+    'portolan.yaml': configurationFor('http://127.0.0.1:1'),
+    'shop.yaml': shop(web('ports: []')),
+  });
+  const file = (name: string): string => join(folder, name);
+  const given = ['-f', file('shop.yaml'), '--config', file('portolan.yaml'), '--ledger', file('portolan.db')];
+  const args = ['run', ...given, '--listen', '127.0.0.1:0'];
+  const stop = new AbortController();
+  const { terminal, text } = collectingTerminal();
+  const ended = runHere(args, { terminal, clock, env: { PORTOLAN_TOKEN: 'a-token' }, signal: stop.signal });
+  await expect.poll(() => text.err).toContain('API at http');
+  stop.abort();
+  expect((await ended).code, text.err).toBe(0);
+  return text.err;
+}
+
+test('a controller warns where the system has no id for its start, and nowhere else', async () => {
+  const { now, monotonic, sleep } = systemClock;
+  const clock = { now, monotonic, sleep, sinceBoot: () => ({ boot: '', uptimeMs: 1_000 }) };
+  expect(await logOf(clock)).toMatch(NO_BOOT);
+  expect(await logOf({ ...clock, sinceBoot: () => ({ boot: 'an-id', uptimeMs: 1_000 }) })).not.toMatch(NO_BOOT);
+});
