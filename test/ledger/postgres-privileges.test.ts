@@ -129,6 +129,14 @@ test('the role of a controller shares a ledger with other replicas, and needs ea
   await replicate(names.length + 1);
 });
 
+test('a controller is told if its role may change the history', async () => {
+  const warned: string[] = [];
+  const opening = { ...real, replica: 'a', source: 'default', onOwner: (role: string) => void warned.push(role) };
+  for (const role of ['portolan', 'portolan_owner', 'administrator'])
+    await (await openSharedLedger(as(role), opening)).close();
+  expect(warned).toEqual(['portolan_owner', 'administrator']);
+});
+
 test('the grants also give back the right to look into the schema', async () => {
   await server.query('REVOKE USAGE ON SCHEMA portolan FROM portolan');
   const refused = await errorOf(openSharedLedger(as('portolan'), { ...real, replica: 'one' }));

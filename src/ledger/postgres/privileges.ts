@@ -41,3 +41,16 @@ export async function mustHavePrivileges(
   const missing = rows.map((row) => row.missing);
   if (missing.length > 0) throw missingPrivileges(location, user, missing);
 }
+
+/** Returns the role of this connection if it may change or remove the history, as the owner of the tables and a superuser may. */
+export async function roleAboveHistory(
+  db: Kysely<PostgresTables>,
+  { address: { schema } }: PostgresAccess,
+): Promise<string | undefined> {
+  const { rows } = await sql<{ role: string }>`
+    select current_user::text as role
+    from pg_catalog.pg_namespace n
+    join pg_catalog.pg_class c on c.relnamespace = n.oid and c.relname = 'history'
+    where n.nspname = ${schema} and has_table_privilege(c.oid, 'UPDATE, DELETE, TRUNCATE')`.execute(db);
+  return rows[0]?.role;
+}

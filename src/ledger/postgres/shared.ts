@@ -30,7 +30,7 @@ import {
   renewalsOf,
 } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
-import { mustHavePrivileges } from './privileges.ts';
+import { mustHavePrivileges, roleAboveHistory } from './privileges.ts';
 import type { Renewals } from './renewals.ts';
 import { changedFacts, SharedData } from './shared-data.ts';
 import { sharedCommands } from './shared-commands.ts';
@@ -48,6 +48,8 @@ export interface SharedLedgerOptions extends PostgresLedgerOptions {
    * and with undefined once they are renewed again.
    */
   readonly onRenewals?: (failure: unknown) => void;
+  /** Called with the role of the connections if it may change or remove the history. */
+  readonly onOwner?: (role: string) => void;
 }
 
 /**
@@ -68,6 +70,8 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
     await migrateBeside(db, access, options);
     const standing = await readPostgresStanding(db, schema);
     if (standing === undefined) throw missing(location);
+    const role = options.onOwner && (await roleAboveHistory(db, access));
+    if (role !== undefined) options.onOwner?.(role);
     const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
     // The name in the holder shows who led a unit even when that process is gone.
     const holder = holderText({ ...options, id: random.hex(16) });

@@ -1,19 +1,20 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
+import { sharedUrl } from '../support/postgres-shared.ts';
 import { configurationFor, folderOf } from './platform.ts';
 import { collectingTerminal, runHere } from './running.ts';
 import { shop, web } from './scene.ts';
 
 const NO_BOOT = /the removal budget is not renewed/;
 
-async function logOf(clock: Clock): Promise<string> {
+async function logOf(clock: Clock, ledger?: string): Promise<string> {
   const folder = folderOf({
     'portolan.yaml': configurationFor('http://127.0.0.1:1'),
     'shop.yaml': shop(web('ports: []')),
   });
   const file = (name: string): string => join(folder, name);
-  const given = ['-f', file('shop.yaml'), '--config', file('portolan.yaml'), '--ledger', file('portolan.db')];
+  const given = ['-f', file('shop.yaml'), '--config', file('portolan.yaml'), '--ledger', ledger ?? file('portolan.db')];
   const args = ['run', ...given, '--listen', '127.0.0.1:0'];
   const stop = new AbortController();
   const { terminal, text } = collectingTerminal();
@@ -29,4 +30,10 @@ test('a controller warns where the system has no id for its start, and nowhere e
   const clock = { now, monotonic, sleep, sinceBoot: () => ({ boot: '', uptimeMs: 1_000 }) };
   expect(await logOf(clock)).toMatch(NO_BOOT);
   expect(await logOf({ ...clock, sinceBoot: () => ({ boot: 'an-id', uptimeMs: 1_000 }) })).not.toMatch(NO_BOOT);
+});
+
+test('a replica warns if the role of its connections may change the history', async () => {
+  const log = await logOf(systemClock, await sharedUrl());
+  expect(log).toContain('the role administrator may change and remove the history of the ledger');
+  expect(log).toContain('grants.sql');
 });
