@@ -42,7 +42,7 @@ function largeGroup(): ReplicaGroup {
       version: index === 2 ? '0.1.0' : '0.2.0',
       address: index === 0 ? 'https://portolan.example.com' : null,
       startedMs: nowMs - 9_000_000 * (index + 1),
-      seenAgoMs: [900, 45_000, 2_000][index] ?? 0,
+      seenAgoMs: [900, 15_000, 2_000][index] ?? 0,
       isDraining: index === 2,
       isSelf: index === 0,
       leads: all.filter(({ leader }) => leader === name).length,
@@ -71,7 +71,7 @@ test('the platform page shows the leader of each platform, since when, under whi
   expect(await leaders.last().innerText()).toMatch(/^default source\s+Led/);
   const replicas = page.getByRole('group', { name: 'Replicas' }).getByRole('row');
   expect(await replicas.nth(1).innerText()).toMatch(/shows this page\s+Active\s+6\s+0\.2\.0\s+2 hours ago\s+1 s ago$/);
-  expect(await replicas.nth(2).innerText()).toMatch(/8hnwz\s+No sign\s+6\s+0\.2\.0\s+5 hours ago\s+45 s ago$/);
+  expect(await replicas.nth(2).innerText()).toMatch(/8hnwz\s+No sign\s+6\s+0\.2\.0\s+5 hours ago\s+15 s ago$/);
   expect(await replicas.nth(3).innerText()).toMatch(/lmnop\s+Ending\s+0\s+0\.1\.0/);
   await page.getByRole('region', { name: 'Leaders' }).getByText('1 without a leader').waitFor();
 

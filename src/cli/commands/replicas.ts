@@ -1,6 +1,7 @@
 import { isPostgres, ledgerArgument } from '../../ledger/address.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
+import { isSilent } from '../../model/silent.ts';
 import { safeLine } from '../../model/text.ts';
 import { openServer } from '../server/client.ts';
 import { addServerOptions, type ServerFlags } from '../server/options.ts';
@@ -169,11 +170,4 @@ function remedyOf(replicas: readonly ReplicaState[], copy: string | undefined): 
   return replicas.some((replica) => !replica.isDraining && !isSilent(replica))
     ? '  → A live replica takes it once its lease has expired. If it does not within a minute, read the log of the replicas.'
     : '  → Start a replica: portolan run --ledger with this URL.';
-}
-
-/** A replica sends a heartbeat every 5 s or more often. If three of them are missing, it is not expected to lead anything. */
-const SILENT_MS = 15_000;
-
-function isSilent({ seenAgoMs }: ReplicaState): boolean {
-  return seenAgoMs >= SILENT_MS;
 }

@@ -1,5 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
 import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas.ts';
+import { isSilent } from '../../model/silent.ts';
 import { read } from '../api.ts';
 import { basePath } from '../base.ts';
 import { nowMs, tick } from '../clock.ts';
@@ -10,8 +11,6 @@ import { Scroll } from '../parts/scroll.tsx';
 import { Failed } from '../parts/states.tsx';
 import { relativeTime, Time } from '../parts/time.tsx';
 
-/** A replica without a sign for this time is shown as silent: heartbeats come every few seconds. */
-const SILENT_MS = 30_000;
 const MINUTE_MS = 60_000;
 
 /** The leader of each platform and source, and all replicas; nothing if one controller has the ledger for itself. */
@@ -154,7 +153,7 @@ function Replica({ replica }: { readonly replica: ReplicaState }) {
   );
 }
 
-function Standing({ replica: { isDraining, seenAgoMs } }: { readonly replica: ReplicaState }) {
-  if (seenAgoMs >= SILENT_MS) return <Badge tone="bad">No sign</Badge>;
-  return isDraining ? <Badge tone="busy">Ending</Badge> : <Badge tone="good">Active</Badge>;
+function Standing({ replica }: { readonly replica: ReplicaState }) {
+  if (isSilent(replica)) return <Badge tone="bad">No sign</Badge>;
+  return replica.isDraining ? <Badge tone="busy">Ending</Badge> : <Badge tone="good">Active</Badge>;
 }
