@@ -56,8 +56,8 @@ interface QualityEntry {
   readonly fingerprint: string;
 }
 
-async function pipeline(): Promise<Pipeline> {
-  const scene = await setScene({ manifests: {} });
+async function pipeline(settings?: string): Promise<Pipeline> {
+  const scene = await setScene({ manifests: {}, ...(settings === undefined ? {} : { settings }) });
   const root = repository({ 'manifests/shop.yaml': text(50, rule('old', 'old.example.com')) });
   const first = await runHere(['apply', '-f', join(root, 'manifests'), ...beside(scene), '--yes'], { env: scene.env });
   expect(first.code, first.err).toBe(0);
@@ -213,6 +213,20 @@ test('on the default branch the plan is saved, and the job that a person starts 
   const again = await run('portolan apply', saved);
   expect(again.code).toBe(0);
   expect(again.text).toContain('Nothing of this plan is left to do');
+});
+
+test('a plan that a limit holds is saved by a pipeline that has its override as a variable', async () => {
+  const { scene, root, run } = await pipeline('\n  prune: { maxObjects: 0 }\n');
+  commit(root, change);
+  const held = await run('portolan save');
+  expect(held.code, held.text).toBe(4);
+  expect(held.text).toContain('--max-prunes 1');
+  const variables = { PORTOLAN_PLAN_MAX_PRUNES: '1' };
+  const saved = await run('portolan save', undefined, variables);
+  expect(saved.code, saved.text).toBe(0);
+  const applied = await run('portolan apply', saved, variables);
+  expect(applied.code, applied.text).toBe(0);
+  expect(scene.traffic().writes.toSorted()).toEqual(['deleteRule', 'updateRule']);
 });
 
 test('if the platform drifted before it was started, nothing is sent', async () => {
