@@ -19,7 +19,7 @@ export function oldStateOf(
         what: 'Its log names the reason. Commands still reach the leaders, and it resumes by itself.',
       }
     : {
-        why: 'The database does not answer this controller.',
-        what: 'Changes are refused. The controller resumes by itself; check the database and the network to it.',
+        why: 'This controller cannot read the database of the ledger.',
+        what: 'Changes are refused. Its log names the reason. It resumes by itself once the database answers.',
       };
 }

@@ -49,7 +49,7 @@ test('the last line says whether every unit has a leader, and what to do if not'
   expect(silent.out).toMatch(/^portolan-0 .* 10m ago +2 +silent/m);
   const old = await shown((group) => ({ ...led(group), isCurrent: false, asOfMs: NOON_MS + 7_140_000 }));
   expect(old.out).toContain(
-    'The database does not answer this replica; this is its state of 1m ago.\n  → Check the database',
+    'This replica cannot read the database; this is its state of 1m ago.\n  → Its log names the reason',
   );
   const alone = await shown((group) => ({ ...group, isShared: false }));
   expect(alone.out).toMatch(

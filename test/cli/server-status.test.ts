@@ -86,7 +86,7 @@ test('status of a controller names the age of its state once it cannot read what
   };
   expect(await shownWith(true, 3_000)).not.toContain('database');
   const away = await shownWith(false, 60_000);
-  expect(away).toContain('The database does not answer this controller.');
+  expect(away).toContain('This controller cannot read the database of the ledger.');
   expect(away).toContain('Shown is the state of 2026-01-01T12:00:00.000Z. Changes are refused.');
   expect(await shownWith(true, 60_000)).toContain('This controller cannot read what the others have stored.');
 });
@@ -103,8 +103,8 @@ test('attention names the database that a controller cannot read, and does not e
   expect(await attention(60_000)).toMatchObject({
     code: 4,
     out: `database  since 2026-01-01T12:00:00.000Z
-  The database does not answer this controller. Everything else here is as of then.
-  → Changes are refused. The controller resumes by itself; check the database and the network to it.
+  This controller cannot read the database of the ledger. Everything else here is as of then.
+  → Changes are refused. Its log names the reason. It resumes by itself once the database answers.
 
 Nothing else required manual action then.
 `,
@@ -112,6 +112,8 @@ Nothing else required manual action then.
   expect(await attention(60_000, '-o', 'json')).toMatchObject({
     code: 4,
     out: '[]\n',
-    err: expect.stringContaining('warning: The database does not answer this controller. Changes are refused.'),
+    err: expect.stringContaining(
+      'warning: This controller cannot read the database of the ledger. Changes are refused.',
+    ),
   });
 });

@@ -114,7 +114,7 @@ test('a database that does not answer is shown on every page, with the age of th
   at.api.group = largeGroup();
   at.api.state = { ...at.api.state, database };
   const { page, later } = await visitInTime('/applications');
-  const banner = page.getByText('The database does not answer this controller.');
+  const banner = page.getByText('This controller cannot read the database of the ledger.');
   const away = { isReachable: false, asOfMs: Date.now() - 190_000, ageMs: 190_000 };
   at.api.state = { ...at.api.state, database: away };
   at.api.group = { ...at.api.group, isCurrent: false, asOfMs: away.asOfMs };
@@ -146,7 +146,7 @@ for (const theme of ['light', 'dark'] as const)
     };
     const page = await visit(at.url, '/platform', { theme, width });
     await settled(page);
-    await page.getByText('The database does not answer').waitFor();
+    await page.getByText('This controller cannot read the database').waitFor();
     await screenshot(page, `replicas-${theme}-${width}`);
     expect(await axeViolations(page)).toEqual([]);
     expect(await overflow(page)).toBe(0);

@@ -31,7 +31,7 @@ test('a replica whose password was changed stays ready, refuses commands, and re
   const env = { ...ENV, PORTOLAN_SERVER_TOKEN: API_TOKEN };
   await until(async () => {
     const { out } = await runProcess(['replicas', '--server', daemon.url], { env });
-    return out.includes('The database does not answer this replica');
+    return out.includes('This replica cannot read the database');
   }, said);
   commit(place.checkout, { 'web.yaml': web('SITE') });
 

@@ -136,8 +136,8 @@ function verdict(
   const lines: string[] = [];
   if (!isCurrent)
     lines.push(
-      `The database does not answer this replica; this is its state of ${relativeTime(asOfMs, nowMs)}.`,
-      '  → Check the database and the network to it. No replica writes meanwhile, and all resume by themselves.',
+      `This replica cannot read the database; this is its state of ${relativeTime(asOfMs, nowMs)}.`,
+      '  → Its log names the reason. It writes nothing meanwhile, and resumes by itself.',
     );
   const idle = units.filter((unit) => unit.leader === null && !isAbandoned(unit));
   const abandoned = units.filter(isAbandoned);

@@ -73,8 +73,7 @@ export function createAsking({ commands, replicas, contact }: Around) {
       });
       if (answer !== undefined) return answer.value;
       const { isReachable, ageMs } = contact();
-      if (!isRead && !isReachable)
-        throw unseen(`The database of the ledger has not answered for ${formatDuration(ageMs)}.`, id);
+      if (!isRead && !isReachable) throw unseen(unread(ageMs), id);
       const leader = await replicas.leaderOf(unit);
       throw isRead ? silent(unit, leader, patienceMs) : pending(unit, leader, { id, patienceMs });
     },
@@ -124,12 +123,18 @@ function unseen(reason: string, id: string): PortolanError {
   });
 }
 
+/** It may be away, or refuse this controller: the log says which. */
+function unread(ageMs: number): string {
+  return `This controller could not read the database of the ledger for ${formatDuration(ageMs)}.`;
+}
+
 /** Returns the error for a command that cannot be recorded. */
 export function databaseAway(ageMs: number): PortolanError {
   return new PortolanError({
     code: 'controller/database-away',
     disposition: 'retry',
-    message: `The database of the ledger has not answered for ${formatDuration(ageMs)}. Nothing was done.`,
-    remedy: 'Retry when the database answers. Until then, this controller shows the last state that it read.',
+    message: `${unread(ageMs)} Nothing was done.`,
+    remedy:
+      'Retry when it can be read: the log of this controller names the reason. Until then, it shows the last state that it read.',
   });
 }

@@ -105,7 +105,7 @@ test('a command whose result cannot be read any more is pending', async () => {
   const problem = await refusalOf(asking({ laterAgeMs: 11_000 }).ask(question));
   expect(problem).toMatchObject({ status: 504, code: 'controller/command-pending' });
   expect(problem?.detail).toMatch(
-    /^The database of the ledger has not answered for 11s\. The command c0ffee is recorded/,
+    /^This controller could not read the database of the ledger for 11s\. The command c0ffee is recorded/,
   );
   expect(problem?.remedy).toContain('whether it was carried out');
 });
@@ -120,6 +120,6 @@ test('while the database is away, nothing is ordered, and nothing waits', async 
   const { ask, added } = asking({ leader: 'portolan-1', ageMs: 65_000 });
   const problem = await refusalOf(ask(question));
   expect(problem).toMatchObject({ status: 503, code: 'controller/database-away' });
-  expect(problem?.detail).toContain('has not answered for 1m5s. Nothing was done.');
+  expect(problem?.detail).toContain('could not read the database of the ledger for 1m5s. Nothing was done.');
   expect(added).toEqual([]);
 });
