@@ -157,6 +157,8 @@ test.for(['ledger/busy', 'ledger/refused'])(
     const options = { ledger: url, name: 'one', source: 'default', actor: 'test', leaseMs: 1_500, log };
     const { replicas } = await openReplica(options, { ...real, env: {}, redaction: createRedaction() });
     onTestFinished(() => replicas.shared.close());
+    // This role owns the tables.
+    expect(lines.splice(0)).toEqual([expect.stringContaining('may change and remove the history')]);
     const lead = await replicas.shared.lead('platform:east');
     await (code === 'ledger/busy' ? hold('lease') : revoke('lease'));
     await until(() => lines.length > 0);
