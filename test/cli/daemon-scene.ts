@@ -1,6 +1,6 @@
-import { expect, onTestFinished } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { collectingTerminal, type Run, runHere } from './running.ts';
+import { expect } from 'vitest';
+import { type DaemonHere, startDaemonHere } from './daemon-here.ts';
+import { type Run, runHere } from './running.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
 
 /** Tokens and keys of the daemon. */
@@ -21,39 +21,18 @@ const SETTINGS = `
     webhooks: [{ name: hub, type: github, secret: { env: HOOK } }]
 `;
 
-export interface Daemon {
-  readonly url: string;
-  log(): string;
+export interface Daemon extends DaemonHere {
   /** A command that asks it, with the operator's token unless told otherwise. */
   ask(args: readonly string[], token?: string): Promise<Run>;
-  /** As SIGTERM does. */
-  stop(): Promise<number>;
 }
 
 /** `portolan run` over a scene's manifests, in this process, when it has looked at them once. */
 async function startDaemon(scene: Scene): Promise<Daemon> {
-  const stop = new AbortController();
-  const { terminal, text } = collectingTerminal();
-  const ended = runHere(['run', ...scene.options, '--ledger', scene.ledgerFile], {
-    terminal,
-    env: { ...scene.env, ...SECRETS },
-    clock: systemClock,
-    signal: stop.signal,
-  });
-  onTestFinished(async () => {
-    stop.abort();
-    await ended;
-  });
-  await expect.poll(() => text.err).toMatch(/listening +url=\S+/);
-  const [, url = ''] = /listening +url=(\S+)/.exec(text.err) ?? [];
+  const daemon = await startDaemonHere([...scene.options, '--ledger', scene.ledgerFile], { ...scene.env, ...SECRETS });
   return {
-    url,
-    log: () => text.err,
-    ask: (args, token = SECRETS.OPS) => runHere([...args, '--server', url], { env: { PORTOLAN_SERVER_TOKEN: token } }),
-    stop: async () => {
-      stop.abort();
-      return (await ended).code;
-    },
+    ...daemon,
+    ask: (args, token = SECRETS.OPS) =>
+      runHere([...args, '--server', daemon.url], { env: { PORTOLAN_SERVER_TOKEN: token } }),
   };
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { sharedUrl } from '../support/postgres-shared.ts';
 import { configurationFor, folderOf } from './platform.ts';
-import { collectingTerminal, runHere } from './running.ts';
+import { startDaemonHere } from './daemon-here.ts';
 import { shop, web } from './scene.ts';
 
 const NO_BOOT = /the removal budget is not renewed/;
@@ -15,14 +15,9 @@ async function logOf(clock: Clock, ledger?: string): Promise<string> {
   });
   const file = (name: string): string => join(folder, name);
   const given = ['-f', file('shop.yaml'), '--config', file('portolan.yaml'), '--ledger', ledger ?? file('portolan.db')];
-  const args = ['run', ...given, '--listen', '127.0.0.1:0'];
-  const stop = new AbortController();
-  const { terminal, text } = collectingTerminal();
-  const ended = runHere(args, { terminal, clock, env: { PORTOLAN_TOKEN: 'a-token' }, signal: stop.signal });
-  await expect.poll(() => text.err).toContain('API at http');
-  stop.abort();
-  expect((await ended).code, text.err).toBe(0);
-  return text.err;
+  const daemon = await startDaemonHere([...given, '--listen', '127.0.0.1:0'], { PORTOLAN_TOKEN: 'a-token' }, clock);
+  expect(await daemon.stop(), daemon.log()).toBe(0);
+  return daemon.log();
 }
 
 test('a controller warns where the system has no id for its start, and nowhere else', async () => {

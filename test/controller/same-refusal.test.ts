@@ -1,6 +1,5 @@
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
-import { collectingTerminal, runHere } from '../cli/running.ts';
+import { expect, test } from 'vitest';
+import { startDaemonHere } from '../cli/daemon-here.ts';
 import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
 
 const TOKEN = 'ops-ops-ops-ops-ops-ops';
@@ -18,20 +17,7 @@ interface Refused {
 
 /** What a daemon over the scene's manifests and ledger says of the plan that waits for its approval. */
 async function refusalsOfDaemon(scene: Scene): Promise<readonly Refused[]> {
-  const stop = new AbortController();
-  const { terminal, text } = collectingTerminal();
-  const ended = runHere(['run', ...scene.options, '--ledger', scene.ledgerFile], {
-    terminal,
-    env: { ...scene.env, OPS: TOKEN },
-    clock: systemClock,
-    signal: stop.signal,
-  });
-  onTestFinished(async () => {
-    stop.abort();
-    await ended;
-  });
-  await expect.poll(() => text.err).toMatch(/listening +url=\S+/);
-  const [, url = ''] = /listening +url=(\S+)/.exec(text.err) ?? [];
+  const { url } = await startDaemonHere([...scene.options, '--ledger', scene.ledgerFile], { ...scene.env, OPS: TOKEN });
   const ask = async (): Promise<readonly Refused[] | undefined> => {
     const answer = await fetch(`${url}/api/v1/applications/shop`, { headers: { authorization: `Bearer ${TOKEN}` } });
     const { approval } = (await answer.json()) as { approval?: { refusals: readonly Refused[] } | null };
