@@ -1,10 +1,10 @@
 /** The job `approve` of examples/ci/github/merge.yml, beside a controller that follows the branch. */
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
-import { systemClock } from '../../src/runtime/clock.ts';
+import { expect, test } from 'vitest';
+import { startDaemonHere } from '../cli/daemon-here.ts';
 import { alterRule, beside } from '../cli/saved.ts';
-import { collectingTerminal, runHere } from '../cli/running.ts';
-import { PORTS, rule, setScene, shop, web } from '../cli/scene.ts';
+import { runHere } from '../cli/running.ts';
+import { PORTS, rule, type Scene, setScene, shop, web } from '../cli/scene.ts';
 import { commit, git } from '../source/repositories.ts';
 import { besideLedger, change, domains, type Project, project, rulesOf, www } from './github.ts';
 import { type Workflow, workflowOf } from './runner.ts';
@@ -29,22 +29,10 @@ async function besideController(settings = CONTROLLER): Promise<Project & { stat
     vars,
     secrets: { PORTOLAN_VIEWER_TOKEN: SECRETS.VIEWER, PORTOLAN_OPERATOR_TOKEN: SECRETS.OPERATOR },
   });
-  const stop = new AbortController();
-  const { terminal, text } = collectingTerminal();
   const manifests = join(made.root, 'manifests');
-  const ended = runHere(['run', '-f', manifests, ...beside(scene)], {
-    terminal,
-    env: { ...scene.env, ...SECRETS },
-    clock: systemClock,
-    signal: stop.signal,
-  });
-  onTestFinished(async () => {
-    stop.abort();
-    await ended;
-  });
-  await expect.poll(() => text.err).toMatch(/listening +url=\S+/);
-  vars['PORTOLAN_SERVER'] = /listening +url=(\S+)/.exec(text.err)?.[1] ?? '';
-  const env = { PORTOLAN_SERVER: vars['PORTOLAN_SERVER'], PORTOLAN_SERVER_TOKEN: SECRETS.VIEWER };
+  const { url } = await startDaemonHere(['-f', manifests, ...beside(scene)], { ...scene.env, ...SECRETS });
+  vars['PORTOLAN_SERVER'] = url;
+  const env = { PORTOLAN_SERVER: url, PORTOLAN_SERVER_TOKEN: SECRETS.VIEWER };
   const status = async (): Promise<string> => (await runHere(['status'], { env })).out;
   await expect.poll(status).toContain('1 ready');
   scene.traffic();
@@ -117,6 +105,46 @@ test('a commit that the controller has passed already is found to be done', asyn
   const run = await start('approve', { sha }, hasty());
   expect(run.code, run.log).toBe(0);
   expect(forge.refused).toEqual([]);
+});
+
+test('a pass that takes longer than the patience of the job is waited for', async () => {
+  const { scene, propose, merge } = await besideController();
+  await propose({ 'manifests/shop.yaml': shop(web(PORTS), www(60), rule('old', 'old.example.com')) });
+  // Six attempts take three seconds.
+  scene.sandbox.setFaults([{ operation: 'updateRule', times: 1, fault: { type: 'delay', ms: 8_000 } }]);
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(0);
+  expect(run.log).not.toContain('::notice::');
+  expect(rulesOf(scene)).toContain('www.example.com 60');
+});
+
+test.for<[string, (scene: Scene) => void]>([
+  [
+    'fails',
+    ({ sandbox }) => {
+      // An answer that is on the list of definite refusals.
+      const body = { code: 20400, msg: 'bad thing', msg_show: 'bad thing', data: {} };
+      const fault = { type: 'status', when: 'before', status: 400, body } as const;
+      sandbox.setFaults([{ operation: 'updateRule', fault }]);
+    },
+  ],
+  [
+    'waits for a person',
+    ({ sandbox }) =>
+      sandbox.alter((state) => {
+        const [row] = state.rules.all();
+        if (row === undefined) throw new Error('the sandbox has no rule');
+        state.rules.put({ ...row, id: 'f'.repeat(32), row: row.row + 1_000, domain: 'taken.example.com' });
+      }),
+  ],
+])('the job says why nothing could be approved: the application %s', async ([, meanwhile]) => {
+  const { scene, propose, merge } = await besideController();
+  const rules = [www(60), rule('old', 'old.example.com'), rule('taken', 'taken.example.com')];
+  await propose({ 'manifests/shop.yaml': shop(web(PORTS), ...rules) });
+  meanwhile(scene);
+  const run = await merge('approve', hasty());
+  expect(run.code, run.log).toBe(4);
+  expect(run.log).toContain('was not approved: the application fails or waits for a person, see portolan attention');
 });
 
 test('the job says why nothing could be approved: the application is paused', async () => {

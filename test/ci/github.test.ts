@@ -159,9 +159,11 @@ test('a plan that a limit holds is applied with its digest and the override that
   expect(held.code, held.log).toBe(1);
   expect(held.log).toContain('has no plan on its last commit');
   const asked = (override: string) => start('apply', { eventName: 'workflow_dispatch', inputs: { digest, override } });
-  const other = await asked('--set=prune.maxObjects=5');
-  expect(other.code).toBe(3);
-  expect(other.log).toContain('--set=prune.maxObjects=5 is not an override of a limit');
+  for (const text of ['--set=prune.maxObjects=5', '--max-prunes=1\n--set=scopes.allow=x', '--max-prunes=']) {
+    const other = await asked(text);
+    expect(other.code, text).toBe(3);
+    expect(other.log).toContain('the input override is not the override of a limit');
+  }
   expect(scene.traffic().writes).toEqual([]);
   const run = await asked('--max-prunes=1');
   expect(run.code, run.log).toBe(0);

@@ -11,8 +11,8 @@
  *   current                    ends with 4 if the run was started again and its commit is not the newest of the branch any more
  *   waiting APPLICATION        reads `portolan status --output json`; prints the digest that waits for an approval, or, of
  *                              the pushed commit or a later one: `done` if the application matches it, `unheld` if it
- *                              needs no approval and the controller carries it out, `paused`, `failing`; `running` during
- *                              a pass; else `nothing`
+ *                              needs no approval and the controller carries it out, `paused`, `failing` if it fails or waits
+ *                              for a person; `running` during a pass; else `nothing`
  */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -128,7 +128,8 @@ async function standing({ conditions, lastAppliedRevision, lastAttemptedRevision
   if (conditions.some(({ type, reason }) => type === 'Reconciling' && reason === 'Running')) return 'running';
   if (!(await hasCommit(lastAttemptedRevision))) return 'nothing';
   if (pause !== null) return 'paused';
-  return lastError === null ? 'unheld' : 'failing';
+  const isStalled = conditions.some(({ type, status }) => type === 'Stalled' && status === 'True');
+  return lastError !== null || isStalled ? 'failing' : 'unheld';
 }
 
 /** @param revision `main@sha1:<id>`, or null. Returns whether the pushed commit is this one, or one before it. */
