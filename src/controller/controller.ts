@@ -208,7 +208,7 @@ export class Controller {
   }
 
   /** Reports that a changed configuration has faults and is not used. */
-  refuseReload(error: PortolanError): void {
+  reportRefusedReload(error: PortolanError): void {
     const message = `${error.message} ${error.remedy}`;
     this.#core.events.publish(draftProblem('controller.reload-refused', 'error', message, error));
   }

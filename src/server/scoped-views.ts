@@ -72,20 +72,19 @@ function faultsOutside(count: number): string {
 export function limitedEvent(event: ControllerEvent, isVisible: Within): ControllerEvent | undefined {
   if (isVisible(event.scope)) return event;
   if (event.application !== null || event.scope !== null) return undefined;
-  const message = SHARED_MESSAGES[event.type];
-  if (message === undefined) return event.type.startsWith('controller.') ? event : undefined;
-  const isFault = /\.(?:refused|failed|reload-refused)$/.test(event.type);
-  return { ...event, severity: isFault ? 'error' : 'info', message, labels: {}, resource: null, detail: null };
+  const shared = SHARED_FACTS[event.type];
+  if (shared === undefined) return event.type.startsWith('controller.') ? event : undefined;
+  return { ...event, ...shared, labels: {}, resource: null, detail: null };
 }
 
-/** The details of these events name applications, files and authors, or quote the configuration. */
-const SHARED_MESSAGES: Readonly<Record<string, string>> = {
-  'controller.reload-refused': 'a changed configuration was refused',
-  'source.observed': 'a new revision was read',
-  'source.accepted': 'the revision was accepted',
-  'source.recovered': 'the source can be read again',
-  'source.refused': faultsOutside(1),
-  'source.failed': faultsOutside(1),
+/** The part of an event that every caller may see. The details of these events name applications, files and authors, or quote the configuration. */
+const SHARED_FACTS: Readonly<Record<string, Pick<ControllerEvent, 'severity' | 'message'>>> = {
+  'controller.reload-refused': { severity: 'error', message: 'a changed configuration was refused' },
+  'source.observed': { severity: 'info', message: 'a new revision was read' },
+  'source.accepted': { severity: 'info', message: 'the revision was accepted' },
+  'source.recovered': { severity: 'info', message: 'the source can be read again' },
+  'source.refused': { severity: 'error', message: faultsOutside(1) },
+  'source.failed': { severity: 'error', message: faultsOutside(1) },
 };
 
 /** Returns a plan without the applications that the caller may not see, and without notes about the whole source. */

@@ -109,7 +109,7 @@ test('a controller with a ledger of its own has no leaders, and asks for the dat
   expect(asked.filter((path) => path === '/api/v1/status')).toHaveLength(1);
 });
 
-test('a database that does not answer is shown on every page, with the age of the state, until it answers', async () => {
+test('a database that cannot be read is shown on every page, with the age of the state, until it answers', async () => {
   const database = { isReachable: true, asOfMs: Date.now(), ageMs: 1_000 };
   at.api.group = largeGroup();
   at.api.state = { ...at.api.state, database };

@@ -131,7 +131,7 @@ test('the role of a controller shares a ledger with other replicas, and needs ea
 
 test('a controller is told if its role may change the history', async () => {
   const warned: string[] = [];
-  const opening = { ...real, replica: 'a', source: 'default', onOwner: (role: string) => void warned.push(role) };
+  const opening = { ...real, replica: 'a', source: 'default', onStrongRole: (role: string) => void warned.push(role) };
   for (const role of ['portolan', 'portolan_owner', 'administrator'])
     await (await openSharedLedger(as(role), opening)).close();
   expect(warned).toEqual(['portolan_owner', 'administrator']);

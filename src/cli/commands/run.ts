@@ -9,6 +9,7 @@ import { fileExists } from '../../ledger/files.ts';
 import type { Ledger } from '../../ledger/ledger.ts';
 import { formatDuration } from '../../model/duration.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
+import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import { onceMore } from '../../runtime/once-more.ts';
 import { requireKnownPaths } from '../../source/known-paths.ts';
@@ -45,9 +46,6 @@ import { openWorkbenches } from '../session/workbenches.ts';
 
 /** Interval of checks for a changed configuration. Secrets in files are read again independently. */
 const CONFIGURATION_EVERY_MS = 5_000;
-
-const NO_BOOT =
-  'the system has no id for its start (Linux: /proc/sys/kernel/random/boot_id), so the removal budget is not renewed, and only the wall clock ends settle windows';
 
 const parameters = (command: Command) =>
   addLogOptions(
@@ -196,7 +194,7 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   log.info(
     `API at ${surfaces.url}; ledger ${ledger.location}; ${describePruning(settings)}; observes every application every ${formatDuration(settings.controller.resyncIntervalMs)}`,
   );
-  if (replica === undefined && surroundings.clock.sinceBoot().boot === '') log.warn(NO_BOOT);
+  if (replica === undefined) warnWithoutBoot(surroundings.clock, log);
   state.url = surfaces.url;
   controller.start();
   group?.leadership.start();
@@ -287,6 +285,18 @@ interface DaemonState {
   url: string | null;
 }
 
+/** Warns if the system has no id for its start. Replicas count no time across processes. */
+function warnWithoutBoot(clock: Clock, log: Log): void {
+  if (clock.sinceBoot().boot !== '') return;
+  log.warn(
+    'the system has no id for its start, so the removal budget is not renewed, and only the wall clock ends settle windows',
+    {
+      remedy:
+        'On Linux, let this process read /proc/sys/kernel/random/boot_id (systemd: without ProcSubset=pid). Elsewhere, approve the removals that the budget holds.',
+    },
+  );
+}
+
 function describePruning({ prune, controller }: Settings): string {
   return prune.enabled
     ? `prunes resources removed from the source after ${formatDuration(controller.pruneAfterMs)}, at most ${prune.maxObjects} objects for one revision`
@@ -353,7 +363,7 @@ async function reloadOnce(
     const refusal = error instanceof FaultyInput ? keptFormer(error.problems) : error;
     const { message, code, remedy } = refusal;
     log.error(message, { code, remedy });
-    controller.refuseReload(refusal);
+    controller.reportRefusedReload(refusal);
   }
 }
 

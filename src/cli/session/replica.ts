@@ -64,12 +64,12 @@ export async function openReplica(
       log.warn(`${text}: ${failure.message}`, { code: failure.code, remedy: failure.remedy });
     else log.error(`a bug in Portolan: ${text}: ${bugText(failure)}`);
   };
-  const onOwner = (role: string): void =>
+  const onStrongRole = (role: string): void =>
     log.warn(`the role ${role} may change and remove the history of the ledger, which a controller never does`, {
       remedy: 'Run controllers with a role that has only the privileges of examples/postgres/grants.sql.',
     });
   const owned = { actor, leaseMs, replica: name, source };
-  const shared = await openSharedLedger(access, { clock, random, ...owned, onRenewals, onOwner });
+  const shared = await openSharedLedger(access, { clock, random, ...owned, onRenewals, onStrongRole });
   return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
 }
 

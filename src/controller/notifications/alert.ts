@@ -25,6 +25,12 @@ const CLASSES: readonly AlertClass[] = [
     ends: ['source.accepted', 'source.recovered'],
   },
   {
+    name: 'PortolanConfigurationRefused',
+    severity: 'error',
+    starts: 'controller.reload-refused',
+    ends: ['controller.reloaded'],
+  },
+  {
     name: 'PortolanSourceFailed',
     severity: 'error',
     starts: 'source.failed',

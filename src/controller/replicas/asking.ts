@@ -123,7 +123,7 @@ function unseen(reason: string, id: string): PortolanError {
   });
 }
 
-/** It may be away, or refuse this controller: the log says which. */
+/** The database may be away, or refuse this controller: the log of this controller says which. */
 function unread(ageMs: number): string {
   return `This controller could not read the database of the ledger for ${formatDuration(ageMs)}.`;
 }

@@ -43,7 +43,7 @@ export async function mustHavePrivileges(
 }
 
 /** Returns the role of this connection if it may change or remove the history, as the owner of the tables and a superuser may. */
-export async function roleAboveHistory(
+export async function strongRole(
   db: Kysely<PostgresTables>,
   { address: { schema } }: PostgresAccess,
 ): Promise<string | undefined> {

@@ -30,7 +30,7 @@ import {
   renewalsOf,
 } from './open.ts';
 import type { PostgresAccess } from './pool.ts';
-import { mustHavePrivileges, roleAboveHistory } from './privileges.ts';
+import { mustHavePrivileges, strongRole } from './privileges.ts';
 import type { Renewals } from './renewals.ts';
 import { changedFacts, SharedData } from './shared-data.ts';
 import { sharedCommands } from './shared-commands.ts';
@@ -49,7 +49,7 @@ export interface SharedLedgerOptions extends PostgresLedgerOptions {
    */
   readonly onRenewals?: (failure: unknown) => void;
   /** Called with the role of the connections if it may change or remove the history. */
-  readonly onOwner?: (role: string) => void;
+  readonly onStrongRole?: (role: string) => void;
 }
 
 /**
@@ -70,8 +70,8 @@ export async function openSharedLedger(access: PostgresAccess, options: SharedLe
     await migrateBeside(db, access, options);
     const standing = await readPostgresStanding(db, schema);
     if (standing === undefined) throw missing(location);
-    const role = options.onOwner && (await roleAboveHistory(db, access));
-    if (role !== undefined) options.onOwner?.(role);
+    const role = options.onStrongRole && (await strongRole(db, access));
+    if (role !== undefined) options.onStrongRole?.(role);
     const reader = ledgerOf(db, location, standing, options, undefined, async () => {});
     // The name in the holder shows who led a unit even when that process is gone.
     const holder = holderText({ ...options, id: random.hex(16) });

@@ -177,6 +177,7 @@ test.for([
   ['hold.added', 'hold.released', { code: 'rule/not-ours' }],
   ['region.paused', 'region.resumed', { platform: 'default', region: 'region-1' }],
   ['health.changed', 'health.changed', {}],
+  ['controller.reload-refused', 'controller.reloaded', {}],
   ['source.refused', 'source.accepted', {}],
   ['source.refused', 'source.recovered', {}],
   ['source.failed', 'source.recovered', {}],
