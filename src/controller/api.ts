@@ -249,7 +249,10 @@ export interface EventStream {
    * @returns a function that ends the subscription.
    */
   subscribe(listener: (event: ControllerEvent) => void, of?: 'all' | 'own'): () => void;
-  /** Reads the events of other replicas, if there are any. Does not fail. @returns whether all that are stored are known now. */
+  /**
+   * Reads the events of other replicas, if there are any. Does not fail, and takes two seconds at most.
+   * @returns whether all that are stored are known now.
+   */
   refresh?(): Promise<boolean>;
 }
 
@@ -293,6 +296,8 @@ export interface ControllerObserver {
   yielded(unit: LeaseUnit, because: LeaseEnd): void;
   /** Called for each transaction that the ledger refused. */
   fenced(unit: LeaseUnit, because: RefusedBecause): void;
+  /** Called when this process has noticed, and recorded, that the database lacks records that it had read. */
+  recordsLost(): void;
   /** Called after each attempt to send the heartbeat and to read the leaders. */
   databaseAsked(isAnswered: boolean): void;
   /** Called when this process has read all that the other controllers had shared. */
@@ -342,6 +347,7 @@ export function joinObservers(observers: readonly Partial<ControllerObserver>[])
     led: each('led'),
     yielded: each('yielded'),
     fenced: each('fenced'),
+    recordsLost: each('recordsLost'),
     databaseAsked: each('databaseAsked'),
     caughtUp: each('caughtUp'),
   };

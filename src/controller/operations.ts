@@ -68,7 +68,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
       return planned;
     },
     monitoring: async (id, window) => readMonitoring(id, known(core, id), window),
-    dependencies: () => dependenciesOf(core),
+    dependencies: dependenciesOf(core),
     replicas: async () => soleReplica(core, startedMs),
     ...ledgerViews(core),
   };

@@ -186,12 +186,12 @@ export function replaced(
       `\`portolan ledger verify --ledger ${location}\` checks it.`,
     restored:
       'The database was restored, or a standby took its place without the last transactions. Stop all controllers, save what ' +
-      'is there now with `portolan ledger backup FILE`, and restore that file with `portolan ledger restore FILE`: installs ' +
-      'then wait until you confirm each application. Start the controllers again.',
+      'is there now with `portolan ledger backup FILE --ledger URL`, and restore that file with `portolan ledger restore FILE ' +
+      '--ledger URL`: installs then wait until you confirm each application. Start the controllers again.',
     lost:
       'The database was restored, or a standby took its place without the last transactions. Installs of all applications wait, also ' +
       'after a restart. Stop all controllers, compare each application with the console, and confirm it with ' +
-      '`portolan ledger confirm SCOPE`. Start the controllers again.',
+      '`portolan ledger confirm SCOPE --ledger URL`. Start the controllers again.',
   };
   return new PortolanError({
     code: 'ledger/replaced',

@@ -1,6 +1,7 @@
 import type { ControllerApi } from '../controller/api.ts';
 import type { Clock } from '../runtime/clock.ts';
 import type { MonotonicMs } from '../model/time.ts';
+import { lookAt } from '../runtime/look.ts';
 
 const BEAT_MS = 1_000;
 const LAG_MAX_MS = 10_000;
@@ -8,7 +9,6 @@ const LAG_MAX_MS = 10_000;
 const BEATS_KEPT = 300;
 /** Requests within this time get the previous answer. The route needs no token, so anyone can call it often. */
 const LEDGER_ASKED_MS = 1_000;
-const LEDGER_MS = 2_000;
 
 export type Health = ReturnType<typeof watchHealth>;
 
@@ -30,10 +30,16 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
       beatAtMs = clock.monotonic();
     }
   })();
+  const look = lookAt(clock, async () => api.history({ limit: 1 }));
+  const ledgerAnswers = (): Promise<boolean> =>
+    look().then(
+      (rows) => rows !== undefined,
+      () => false,
+    );
   let ledger: { readonly atMs: MonotonicMs; readonly isOk: Promise<boolean> } | undefined;
   const ledgerIsOk = (): Promise<boolean> => {
     if (ledger === undefined || clock.monotonic() - ledger.atMs > LEDGER_ASKED_MS) {
-      ledger = { atMs: clock.monotonic(), isOk: ledgerAnswers(api, clock) };
+      ledger = { atMs: clock.monotonic(), isOk: ledgerAnswers() };
     }
     return ledger.isOk;
   };
@@ -60,17 +66,4 @@ export function watchHealth(api: ControllerApi, clock: Clock, signal: AbortSigna
       return obstacles;
     },
   };
-}
-
-async function ledgerAnswers(api: ControllerApi, clock: Clock): Promise<boolean> {
-  const stop = new AbortController();
-  try {
-    const late = clock.sleep(LEDGER_MS, stop.signal).then(() => false);
-    late.catch(() => {}); // Ended below.
-    return await Promise.race([api.history({ limit: 1 }).then(() => true), late]);
-  } catch {
-    return false;
-  } finally {
-    stop.abort(new Error('the ledger answered'));
-  }
 }

@@ -9,7 +9,7 @@ import { type StandingView, viewOf } from './metrics-standing.ts';
 
 export type LeaseObserver = Pick<
   ControllerObserver,
-  'units' | 'led' | 'yielded' | 'fenced' | 'databaseAsked' | 'caughtUp'
+  'units' | 'led' | 'yielded' | 'fenced' | 'recordsLost' | 'databaseAsked' | 'caughtUp'
 >;
 
 /** Holds a lease of this process. */
@@ -58,6 +58,11 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
     'Transactions that the ledger refused. because="taken-over": this controller did not hold the lease of the unit any more. because="records-lost": the database had lost transactions of it. No request to the platform is counted.',
     ['because'],
   );
+  const lost = counter(
+    'portolan_records_lost_total',
+    'Times that this controller has noticed, and recorded, that the database lacks records that it had read, also those of another controller. Installs of all applications wait until each one is confirmed.',
+    [],
+  );
   const failed = counter(
     'portolan_database_failures_total',
     'Attempts of this controller to send its heartbeat and to read the leaders that failed, because the database did not answer or refused them. Renewals of leases are not counted.',
@@ -82,6 +87,7 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
       ended.inc({ because });
     },
     fenced: (_, because) => fenced.inc({ because }),
+    recordsLost: () => lost.inc(),
     databaseAsked(isAnswered) {
       if (isAnswered) standing.answeredMs = clock.monotonic();
       else failed.inc();

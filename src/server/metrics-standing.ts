@@ -3,6 +3,7 @@ import type { ControllerApi } from '../controller/api.ts';
 import type { Intent } from '../model/owned.ts';
 import type { ApplicationStatus, Condition, ControllerStatus, OrphanStatus } from '../model/status.ts';
 import type { Clock } from '../runtime/clock.ts';
+import { lookAt } from '../runtime/look.ts';
 import { registerGauge, type Sample } from './metrics-series.ts';
 
 /** The state of the controller that one scrape shows. */
@@ -42,13 +43,14 @@ export function registerStanding(registry: Registry, view: () => StandingView | 
   registerApplications(standing, clock);
   registerController(standing);
   registerSource(standing);
+  const look = lookAt(clock, async () => view()?.intents());
   standing(
     'portolan_ledger_intents',
     'Intents in the ledger whose outcome is not known, by state.',
     ['state'],
-    async (now) => {
-      // The ledger may be unreadable; the other metrics are needed all the more then.
-      const intents = await now.intents().catch(() => undefined);
+    async () => {
+      // The ledger may be unreadable, or not answer; the other metrics are needed all the more then.
+      const intents = await look().catch(() => undefined);
       if (intents === undefined) return [];
       return (['open', 'unknown'] as const).map(
         (state): Sample => [{ state }, intents.filter((intent) => intent.state === state).length],

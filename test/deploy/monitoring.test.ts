@@ -82,7 +82,7 @@ test('alerts and panels about leases use the labels that those series have', asy
   const expressions = [
     ...alerts.map(({ expr }) => expr as string),
     ...dashboard.panels.flatMap(({ targets }: Part) => targets.map(({ expr }: Part) => asQueried(expr as string))),
-  ].filter((expression) => /portolan_(?:lease|fenced|database|shared)/.test(expression));
+  ].filter((expression) => /portolan_(?:lease|fenced|records|database|shared)/.test(expression));
   expect(new Set(expressions.flatMap(labelsIn))).toEqual(new Set([...scraped, 'unit', 'from', 'because']));
   for (const expression of expressions)
     for (const name of namesIn(expression))

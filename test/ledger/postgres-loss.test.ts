@@ -75,7 +75,7 @@ test('once a loss was noticed, installs wait whoever continues, until each appli
   expect(await awaitsConfirmation(two.reader, shop)).toBe(false);
   const error = await errorOf(led.ledger.commit(step(3)));
   expect([error.code, error.disposition]).toEqual(['ledger/replaced', 'ask-human']);
-  expect(error.remedy).toMatch(/Installs of all applications wait.*`portolan ledger confirm SCOPE`/);
+  expect(error.remedy).toMatch(/Installs of all applications wait.*`portolan ledger confirm SCOPE --ledger URL`/);
   expect(await awaitsConfirmation(two.reader, shop)).toBe(true);
   expect(await losses(two)).toEqual([
     {
@@ -98,7 +98,9 @@ test('a loss that cannot be recorded at first has another remedy, and is recorde
      CREATE TRIGGER refuse BEFORE INSERT ON ${schema}.history EXECUTE FUNCTION ${schema}.refuse()`,
   );
   const error = await errorOf(led.ledger.commit(step(3)));
-  expect(error.remedy).toMatch(/`portolan ledger backup FILE`.*`portolan ledger restore FILE`.*confirm/);
+  expect(error.remedy).toMatch(
+    /`portolan ledger backup FILE --ledger URL`.*`portolan ledger restore FILE --ledger URL`.*confirm/,
+  );
   expect(await awaitsConfirmation(two.reader, shop)).toBe(false);
   await querySharedServer(`DROP TRIGGER refuse ON ${schema}.history`);
   await led.ledger.close();

@@ -54,7 +54,7 @@ test('the sum over two controllers of what they lead is what one controller show
   const parts = [await samplesOf(first), await samplesOf(second)];
   // Of these, each controller has its own.
   const ofProcess =
-    /^(?:portolan_(?:build_info|phase|lease_|fenced|shared|database|source_not_followed)|controller_runtime|workqueue)/;
+    /^(?:portolan_(?:build_info|phase|lease_|fenced|records_lost|shared|database|source_not_followed)|controller_runtime|workqueue)/;
   const standing = [...expected].filter(([series]) => !ofProcess.test(series));
   expect(standing.length).toBeGreaterThan(30);
   for (const [series, value] of standing)
@@ -88,11 +88,13 @@ test('leases are shown with their age and the time that is left, and each gain a
   clock.advance(4_000);
   observer.databaseAsked(false);
   observer.fenced('platform:west', 'taken-over');
+  observer.recordsLost();
   observer.yielded('platform:west', 'lost');
   const now = await samplesOf(metrics);
   const found = Object.fromEntries(
     [...now].filter(
-      ([series, value]) => /^portolan_(?:lease|fenced|shared|database)/.test(series) && !isAtRest(series, value),
+      ([series, value]) =>
+        /^portolan_(?:lease|fenced|records_lost|shared|database)/.test(series) && !isAtRest(series, value),
     ),
   );
   expect(found).toEqual({
@@ -108,6 +110,7 @@ test('leases are shown with their age and the time that is left, and each gain a
     'portolan_lease_losses_total{because="stopped"}': 0,
     'portolan_fenced_writes_total{because="records-lost"}': 0,
     'portolan_fenced_writes_total{because="taken-over"}': 1,
+    portolan_records_lost_total: 1,
     portolan_database_failures_total: 1,
     portolan_database_silence_seconds: 4,
     portolan_shared_state_age_seconds: 4,

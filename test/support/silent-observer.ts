@@ -11,6 +11,7 @@ export const silentObserver: ControllerObserver = {
   led() {},
   yielded() {},
   fenced() {},
+  recordsLost() {},
   databaseAsked() {},
   caughtUp() {},
 };

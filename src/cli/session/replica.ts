@@ -26,6 +26,8 @@ export interface Replica {
   readonly replicas: Replicas;
   /** The clock of its passes. */
   readonly clock: Clock;
+  /** Calls `listener` for each loss of records in the database that it notices from now on. */
+  onLoss(listener: () => void): void;
 }
 
 interface ReplicaOptions {
@@ -68,9 +70,23 @@ export async function openReplica(
     log.warn(`the role ${role} may change and remove the history of the ledger, which a controller never does`, {
       remedy: 'Run controllers with a role that has only the privileges of examples/postgres/grants.sql.',
     });
+  const lossListeners: (() => void)[] = [];
+  const onLoss = (what: string): void => {
+    log.error(`the database has lost records: ${what}; installs of all applications wait, also after a restart`, {
+      code: 'ledger/replaced',
+      remedy:
+        'Restart no controller. Stop all of them, save what is there now with `portolan ledger backup FILE --ledger URL`, compare each ' +
+        'application with the console, confirm it with `portolan ledger confirm SCOPE --ledger URL`, and start the controllers.',
+    });
+    for (const listener of lossListeners) listener();
+  };
   const owned = { actor, leaseMs, replica: name, source };
-  const shared = await openSharedLedger(access, { clock, random, ...owned, onRenewals, onStrongRole });
-  return { replicas: new Replicas(shared, { name, leaseMs, clock }), clock: replicaClock(clock, random) };
+  const shared = await openSharedLedger(access, { clock, random, ...owned, onRenewals, onLoss, onStrongRole });
+  return {
+    replicas: new Replicas(shared, { name, leaseMs, clock }),
+    clock: replicaClock(clock, random),
+    onLoss: (listener) => void lossListeners.push(listener),
+  };
 }
 
 interface GroupParts {
@@ -86,8 +102,9 @@ interface GroupParts {
 }
 
 /** Joins the controllers that share the ledger. The leadership begins with its `start`. */
-export function joinReplicas({ replicas, clock }: Replica, parts: GroupParts) {
+export function joinReplicas({ replicas, clock, onLoss }: Replica, parts: GroupParts) {
   const { observer, log, source, random, opened, address } = parts;
+  onLoss(observer.recordsLost);
   const { name, leaseMs, shared } = replicas;
   const startedMs = clock.now();
   const leadership = new ReplicaLeadership({

@@ -7,6 +7,7 @@ import type { ReplicaGroup, ReplicaState, UnitState } from '../../model/replicas
 import { compareText } from '../../model/text.ts';
 import type { EpochMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { lookAt } from '../../runtime/look.ts';
 import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import type { Dependencies } from '../api.ts';
 
@@ -59,6 +60,7 @@ export class Replicas {
   /** The leaders as they were last read, by whichever part of this process, and when. */
   #leaders: readonly UnitLeader[] = [];
   #asOfMs: EpochMs;
+  readonly #lookAtLeaders: () => Promise<readonly UnitLeader[] | undefined>;
 
   constructor(
     shared: SharedLedger,
@@ -93,6 +95,7 @@ export class Replicas {
         return this.#live;
       },
     };
+    this.#lookAtLeaders = lookAt(options.clock, () => this.shared.leaders());
   }
 
   /** Returns what the other live replicas reported last. */
@@ -127,7 +130,7 @@ export class Replicas {
     this.#confirming = new Map(confirming);
   }
 
-  /** Returns the replica that leads a unit at present; undefined: none, or the database is out of reach. */
+  /** Returns the replica that leads a unit at present; undefined: none, or the database does not answer. */
   async leaderOf(unit: LeaseUnit): Promise<string | undefined> {
     if (!(await this.#readLeaders())) return undefined;
     return this.#leaders.find((one) => one.unit === unit && one.leftMs > 0)?.replica;
@@ -160,10 +163,10 @@ export class Replicas {
     return { isShared: true, asOfMs: this.#asOfMs, isCurrent, replicas, units: states };
   }
 
+  /** @returns whether they are of the present; otherwise they are those that were read last. */
   async #readLeaders(): Promise<boolean> {
     try {
-      await this.shared.leaders();
-      return true;
+      return (await this.#lookAtLeaders()) !== undefined;
     } catch (error) {
       if (!(error instanceof PortolanError)) throw error;
       return false;

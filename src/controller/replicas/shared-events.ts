@@ -4,6 +4,7 @@ import type { Json } from '../../model/json.ts';
 import type { ControllerEvent } from '../../model/status.ts';
 import type { EpochMs, MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { soon } from '../../runtime/look.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import { LoopBugs } from '../bugs.ts';
@@ -79,7 +80,7 @@ export function createSharedEventLog(parts: SharedEventParts): SharedEventLog {
       listeners.add(listener);
       return () => listeners.delete(listener);
     },
-    refresh: () => reader.read(),
+    refresh: async () => (await soon(clock, reader.read())) ?? false,
     contact: () => reader.contact(),
     async close(graceMs) {
       await outbox.empty(graceMs);

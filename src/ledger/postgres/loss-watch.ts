@@ -24,13 +24,16 @@ export interface Known {
  */
 export class LossWatch {
   readonly #parts: LossParts;
+  readonly #onLoss: (what: string) => void;
   #serial = 0;
   #leases: ReadonlyMap<string, ReadLease> = new Map();
   /** The last record of a loss: the next one is decided after it, so that this process records each loss once. */
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(parts: LossParts) {
+  /** @param onLoss is called for each loss that was recorded, with what is lost. */
+  constructor(parts: LossParts, onLoss: (what: string) => void) {
     this.#parts = parts;
+    this.#onLoss = onLoss;
   }
 
   /**
@@ -74,6 +77,7 @@ export class LossWatch {
     this.#serial = 0;
     this.#leases = new Map();
     this.#learn(present);
+    this.#onLoss(loss);
   }
 
   /** Returns a function that says what a database lacks of all that this process knows now; undefined: nothing. */

@@ -30,6 +30,8 @@ export interface SharedDataParts {
   readonly random: Random;
   /** Names this process, in the history. */
   readonly actor: string;
+  /** Called for each loss of records that a read finds, once it is recorded. */
+  readonly onLoss: (what: string) => void;
 }
 
 /**
@@ -59,7 +61,7 @@ export class SharedData {
 
   constructor(parts: SharedDataParts) {
     this.parts = parts;
-    this.losses = new LossWatch(parts);
+    this.losses = new LossWatch(parts, parts.onLoss);
     this.events = {
       append: (events) => this.#append(events),
       since: (sequence, limit) => this.#eventsSince(sequence, limit),

@@ -48,6 +48,8 @@ export interface SharedLedgerOptions extends PostgresLedgerOptions {
    * and with undefined once they are renewed again.
    */
   readonly onRenewals?: (failure: unknown) => void;
+  /** Called with what the database has lost of that which this process has read, once it is recorded: installs wait from then on. */
+  readonly onLoss?: (what: string) => void;
   /** Called with the role of the connections if it may change or remove the history. */
   readonly onStrongRole?: (role: string) => void;
 }
@@ -135,8 +137,8 @@ class PostgresSharedLedger implements SharedLedger {
     const { location, schema } = access.address;
     this.#parts = parts;
     this.reader = parts.reader;
-    const { clock, random, actor } = options;
-    this.#data = new SharedData({ db, location, schema, clock, random, actor });
+    const { clock, random, actor, onLoss = () => {} } = options;
+    this.#data = new SharedData({ db, location, schema, clock, random, actor, onLoss });
     this.events = this.#data.events;
     this.sessions = this.#data.sessions;
     this.commands = sharedCommands(this.#data, holder);
