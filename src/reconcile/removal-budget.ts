@@ -35,57 +35,65 @@ export function createRemovalBudget(parts: BudgetParts) {
   const inTurn = oneAfterAnother();
   const keyOf = (platform: string): string => `budget ${source} ${platform}`;
 
-  async function read(platform: string): Promise<BudgetState> {
-    const text = await ledgerOf(platform).fact(keyOf(platform));
+  // Each method uses one ledger for all that it reads and writes: with the next one, after this process has lost and regained the platform,
+  // a write would take back what another process has spent meanwhile.
+  async function read(ledger: Ledger, platform: string): Promise<BudgetState> {
+    const text = await ledger.fact(keyOf(platform));
     const state = text === undefined ? NOTHING_SPENT_YET : (JSON.parse(text) as BudgetState);
     return onward(state, clock);
   }
 
-  async function write(platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []): Promise<void> {
+  async function write(ledger: Ledger, platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []) {
     const fact = { op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) } as const;
-    await recordOfSource({ ...parts, ledger: ledgerOf(platform) }, [fact, ...lines]);
+    await recordOfSource({ ...parts, ledger }, [fact, ...lines]);
   }
 
-  async function judge(platform: string, state: BudgetState, expenses: readonly Expense[]) {
-    const all = await ledgerOf(platform).objects({ source });
+  async function judge(ledger: Ledger, platform: string, state: BudgetState, expenses: readonly Expense[]) {
+    const all = await ledger.objects({ source });
     const owned = all.filter((row) => row.platform === platform && row.state !== 'gone');
     return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
   }
 
   return {
     /** Whether there is room for all of these together; nothing is spent. */
-    check: async (platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]> =>
-      expenses.length === 0 ? [] : judge(platform, await read(platform), expenses),
+    check: async (platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]> => {
+      if (expenses.length === 0) return [];
+      const ledger = ledgerOf(platform);
+      return judge(ledger, platform, await read(ledger, platform), expenses);
+    },
     /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
     spend: (platform: string, expenses: readonly Expense[], by: string, isForced: boolean) =>
       inTurn(async (): Promise<readonly Refusal[]> => {
         if (expenses.length === 0) return [];
-        const state = await read(platform);
-        const refusals = await judge(platform, state, expenses);
+        const ledger = ledgerOf(platform);
+        const state = await read(ledger, platform);
+        const refusals = await judge(ledger, platform, state, expenses);
         if (refusals.length > 0 && !isForced) {
           // From now on the time is measured, after a restart of the machine too.
-          await write(platform, state);
+          await write(ledger, platform, state);
           return refusals;
         }
         const more = expenses.map((expense) => ({ ...expense, atMs: state.observedMs, by }));
         const detail = { platform, objects: expenses.length, by };
         const lines: LedgerOperation[] =
           refusals.length === 0 ? [] : [{ op: 'record', event: 'budget-overridden', detail }];
-        await write(platform, { ...state, spent: [...state.spent, ...more] }, lines);
+        await write(ledger, platform, { ...state, spent: [...state.spent, ...more] }, lines);
         return [];
       }),
     /** Writes down how much time has passed: a restart of the machine forgets what is not. */
     recordTime: (platform: string) =>
       inTurn(async () => {
-        const state = await read(platform);
-        if (state.spent.length > 0) await write(platform, state);
+        const ledger = ledgerOf(platform);
+        const state = await read(ledger, platform);
+        if (state.spent.length > 0) await write(ledger, platform, state);
       }),
     /** Gives back what was spent and not used. */
     giveBack: (platform: string, objects: readonly string[], by: string) =>
       inTurn(async () => {
         if (objects.length === 0) return;
-        const state = await read(platform);
-        await write(platform, { ...state, spent: spentWithout(state.spent, new Set(objects), by) });
+        const ledger = ledgerOf(platform);
+        const state = await read(ledger, platform);
+        await write(ledger, platform, { ...state, spent: spentWithout(state.spent, new Set(objects), by) });
       }),
   };
 }
