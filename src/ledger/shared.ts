@@ -113,6 +113,8 @@ export interface ChangedFacts {
   readonly serial: number;
   /** Values by key. */
   readonly facts: ReadonlyMap<string, string>;
+  /** These are all facts, because another database answers, or one that has lost records: serials from before say nothing of it. */
+  readonly isAnew: boolean;
 }
 
 /** Events of all replicas in one order. The newest 5,000 are kept. */

@@ -69,6 +69,8 @@ export class MemoryShared implements SharedLedger {
   readonly #over = new AbortController();
   readonly #unlisten: (() => void)[] = [];
   #name: string;
+  /** The server from which facts were last read. */
+  #factsServer: string | undefined;
   #isRenewing = false;
 
   constructor(database: MemoryDatabase, options: MemorySharedOptions) {
@@ -164,13 +166,15 @@ export class MemoryShared implements SharedLedger {
 
   factsSince(serial: number, prefixes: readonly string[]): Promise<ChangedFacts> {
     return this.#patiently('facts', () => {
-      const { store, factSerials } = this.#database;
+      const { store, factSerials, server } = this.#database;
+      const isAnew = store.serial < serial || server !== (this.#factsServer ?? server);
+      this.#factsServer = server;
       const facts = new Map<string, string>();
       for (const [key, value] of store.facts) {
-        const isNew = (factSerials.get(key) ?? 0) > serial;
+        const isNew = (factSerials.get(key) ?? 0) > (isAnew ? 0 : serial);
         if (isNew && prefixes.some((prefix) => key.startsWith(prefix))) facts.set(key, value);
       }
-      return { serial: store.serial, facts };
+      return { serial: store.serial, facts, isAnew };
     });
   }
 

@@ -144,7 +144,7 @@ export class SharedState implements SharedView {
   }
 
   async noteMoves(): Promise<void> {
-    const { serial, facts } = await this.#facts.factsSince(this.#readTo, this.#keys.prefixes);
+    const { serial, facts } = await this.#readSince(this.#readTo);
     this.#readTo = serial;
     // A later read may lack them.
     this.#ahead = new Map([...this.#ahead, ...facts]);
@@ -209,7 +209,7 @@ export class SharedState implements SharedView {
     const { clock } = this.#core.options;
     const from = momentOf(clock);
     try {
-      const read = await this.#facts.factsSince(serial, this.#keys.prefixes);
+      const read = await this.#readSince(serial);
       this.#readTo = read.serial;
       await this.#apply(ahead.size === 0 ? read : { ...read, facts: new Map([...ahead, ...read.facts]) });
       this.#trusted = new TimeLimit(clock, STALE_MS, from);
@@ -218,6 +218,13 @@ export class SharedState implements SharedView {
       this.#ahead = new Map([...ahead, ...this.#ahead]);
       throw error;
     }
+  }
+
+  async #readSince(serial: number): Promise<ChangedFacts> {
+    const read = await this.#facts.factsSince(serial, this.#keys.prefixes);
+    // Where records were lost, what is stored about a unit since then may have a lower serial than the one at which it was taken.
+    if (read.isAnew) for (const unit of this.#takenAt.keys()) this.#takenAt.set(unit, 0);
+    return read;
   }
 
   async #apply({ serial, facts }: ChangedFacts): Promise<void> {

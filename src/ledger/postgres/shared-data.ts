@@ -214,10 +214,10 @@ export async function changedFacts(
   const rows = await data.losses.during(() => data.run(statement), knownIn);
   const { server: answering = '', newest = 0 } = rows[0] ?? {};
   const isOther = newest < since || answering !== (data.factsServer ?? answering);
-  if (isOther && since > 0) return changedFacts(data, 0, prefixes);
+  if (isOther && since > 0) return { ...(await changedFacts(data, 0, prefixes)), isAnew: true };
   data.factsServer = answering;
   const facts = new Map(rows.flatMap((row) => (isFact(row) ? [[row.key, row.value] as const] : [])));
-  return { serial: newest, facts };
+  return { serial: newest, facts, isAnew: isOther };
 }
 
 /** A fact, or a lease: its scope and holder with its epoch. */
