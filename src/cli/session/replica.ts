@@ -120,6 +120,7 @@ export function joinReplicas({ replicas, clock, onLoss }: Replica, parts: GroupP
       sourceUnit(source),
     ],
     report: () => ({ name, version: packageFile.version, address: address(), startedMs, facts: {} }),
+    isCurrent: () => replicas.isCurrent(),
   });
   return {
     leadership,

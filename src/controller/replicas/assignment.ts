@@ -1,9 +1,12 @@
-import type { LeaseUnit } from '../../ledger/shared.ts';
+import type { LeaseUnit, LiveReplica, ReplicaReport, UnitLeader } from '../../ledger/shared.ts';
 import { compareText } from '../../model/text.ts';
 
 /** Share of its part that a replica may lead at most, and should lead at least. Between them, no unit moves. */
 const MOST = 1.25;
 const LEAST = 0.75;
+
+/** Part of the length of a lease after which a replica without a heartbeat gets no units. */
+const SILENT = 0.6;
 
 /** The group as each replica reads it. */
 export interface GroupView {
@@ -12,6 +15,44 @@ export interface GroupView {
   readonly replicas: readonly string[];
   /** The leader of each unit that has one. */
   readonly leaders: ReadonlyMap<LeaseUnit, string>;
+}
+
+/** What this process knows of the group. */
+export interface GroupState {
+  /** What it reported last. */
+  readonly own: ReplicaReport;
+  readonly live: readonly LiveReplica[];
+  readonly leaseMs: number;
+}
+
+/** Returns the others whose heartbeats are new, and that do not end. */
+export function reachableOthers({ own, live, leaseMs }: GroupState): readonly LiveReplica[] {
+  return live.filter((one) => one.name !== own.name && !one.isDraining && one.seenAgoMs < leaseMs * SILENT);
+}
+
+/** Whether a replica reports that it can take units. An earlier version does not report it, and counts as one that can. */
+export function canTake({ facts }: ReplicaReport): boolean {
+  return (facts as { readonly canTake?: boolean } | null)?.canTake !== false;
+}
+
+/** @param held the units that this process leads, takes or hands over. */
+export function viewOf(
+  group: GroupState,
+  units: readonly LeaseUnit[],
+  rows: readonly UnitLeader[],
+  held: Iterable<LeaseUnit>,
+): GroupView {
+  const { own } = group;
+  const all = [own, ...reachableOthers(group)];
+  const able = all.filter(canTake);
+  // Their clocks may differ: that costs only the order.
+  const replicas = (able.length > 0 ? able : all).toSorted(
+    (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
+  );
+  const leaders = new Map<LeaseUnit, string>();
+  for (const { unit, replica, leftMs } of rows) if (leftMs > 0) leaders.set(unit, replica);
+  for (const unit of held) leaders.set(unit, own.name);
+  return { units, replicas: replicas.map((one) => one.name), leaders };
 }
 
 /** A unit that one replica hands over to another. */

@@ -27,6 +27,8 @@ export interface LedFacts {
   readonly confirms?: boolean | undefined;
   /** The number of the heartbeat in its process: a heartbeat that is read twice is one. */
   readonly beat?: number | undefined;
+  /** Others should leave units to it. An earlier version does not report it. */
+  readonly canTake?: boolean | undefined;
 }
 
 /** The last heartbeat of a replica that confirms the source. */
@@ -51,6 +53,8 @@ export class Replicas {
   readonly leaseMs: number;
   /** Returns what this replica reports. The controller sets it. */
   facts: () => LedFacts = () => ({ platforms: [], regions: [], queued: 0, running: 0, confirms: false });
+  /** Returns whether the last read of what others store succeeded; undefined: nothing reads it yet. The controller sets it. */
+  isCurrent: () => boolean | undefined = () => undefined;
   readonly #clock: Clock;
   #live: readonly LiveReplica[] = [];
   /** By name, the other replicas whose last heartbeat confirms the source. */
@@ -89,7 +93,7 @@ export class Replicas {
       beat: async (report, isDraining) => {
         const from = momentOf(this.#clock);
         this.#beats += 1;
-        const facts: LedFacts = { ...this.facts(), beat: this.#beats };
+        const facts: LedFacts = { ...(report.facts as object), ...this.facts(), beat: this.#beats };
         this.#live = await shared.beat({ ...report, facts: facts as unknown as Json }, isDraining);
         this.#hear(from);
         return this.#live;

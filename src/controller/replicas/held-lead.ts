@@ -3,6 +3,7 @@ import type { Ledger } from '../../ledger/ledger.ts';
 import type { Lead, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
+import type { Log } from '../../runtime/log.ts';
 import type { RefusedBecause } from '../api.ts';
 
 /** A lead that ends for good with the first transaction that the database refuses because of it. */
@@ -58,4 +59,21 @@ export class HeldLead implements Lead {
   end(): void {
     this.#over.abort();
   }
+}
+
+/** Logs that this process does not lead a unit any more, and why. */
+export function logLost({ unit, refusal }: HeldLead, log: Log): void {
+  if (refusal?.code !== 'ledger/replaced')
+    return log.warn(
+      `does not lead ${unit} any more: another controller took it over, because its lease was not renewed in time`,
+    );
+  // Its successor would not know what this process has sent, and might send it again.
+  const { message, code, remedy } = refusal;
+  log.error(
+    `does not work on ${unit} any more, and does not release its lease, so that no other controller does: ${message}`,
+    {
+      code,
+      remedy,
+    },
+  );
 }

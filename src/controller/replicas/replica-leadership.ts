@@ -4,14 +4,14 @@ import type { Lead, LeaseUnit, LiveReplica, ReplicaReport, SharedLedger, UnitLea
 import { sendMarginMs } from '../../ledger/send-margin.ts';
 import { retryWithin } from '../../ledger/retry-within.ts';
 import { PortolanError } from '../../model/errors.ts';
-import { compareText } from '../../model/text.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
 import type { Log } from '../../runtime/log.ts';
 import type { Random } from '../../runtime/random.ts';
 import type { ControllerObserver, LeaseEnd, LeaseFacts } from '../api.ts';
-import { assignFree, type GroupView, nextMove } from './assignment.ts';
-import { HeldLead } from './held-lead.ts';
+import { Ability } from './ability.ts';
+import { assignFree, canTake, type GroupState, nextMove, reachableOthers, viewOf } from './assignment.ts';
+import { HeldLead, logLost } from './held-lead.ts';
 import type { LeadChange, Leadership, LeadListener } from './leadership.ts';
 
 export interface ReplicaLeadershipOptions {
@@ -28,6 +28,8 @@ export interface ReplicaLeadershipOptions {
   units(): readonly LeaseUnit[];
   /** Returns what this process reports with each heartbeat. Its name is the same each time. */
   report(): ReplicaReport;
+  /** Returns whether its last read of what the other replicas store succeeded; undefined: it reads nothing yet. */
+  isCurrent(): boolean | undefined;
 }
 
 /** The work of this process on a unit. */
@@ -35,8 +37,6 @@ type UnitState =
   | { readonly type: 'taking' }
   | { readonly type: 'taken' | 'leading' | 'leaving'; readonly lead: HeldLead };
 
-/** Part of the length of a lease after which a replica without a heartbeat gets no units. */
-const SILENT = 0.6;
 /** Interval of heartbeats within the length of a lease. */
 const BEATS = 3;
 /** Longest interval of heartbeats: a copy or a restore knows no length of a lease, and counts a replica as live for 15 s. */
@@ -75,13 +75,16 @@ export class ReplicaLeadership implements Leadership {
   readonly #ending = new Set<LeaseUnit>();
   /** When this process may try to take a unit again. */
   readonly #retryAt = new Map<LeaseUnit, MonotonicMs>();
+  readonly #ability: Ability;
+  /** What the last heartbeat said of it: the others divide the units by that. */
+  #couldTake = true;
   #live: readonly LiveReplica[] = [];
   /** When the next heartbeat is due, and how many failed since the last one that did not. */
   #beatDueMs: MonotonicMs = Number.NEGATIVE_INFINITY;
   #missed = 0;
   /** The error of the database that was logged last; undefined: it has answered since. */
   #refusal: string | undefined;
-  #group = { key: '', sinceMs: Number.NEGATIVE_INFINITY };
+  #composition = { key: '', sinceMs: Number.NEGATIVE_INFINITY };
   #units: readonly LeaseUnit[] = [];
   #isDraining = false;
   /** Resolves once the other replicas can know that this one ends, so that none leaves a unit to it. */
@@ -94,8 +97,9 @@ export class ReplicaLeadership implements Leadership {
   #running: Promise<void> = Promise.resolve();
 
   constructor(options: ReplicaLeadershipOptions) {
-    const { leaseMs } = options;
+    const { leaseMs, clock } = options;
     this.#options = options;
+    this.#ability = new Ability(clock, leaseMs);
     this.sendMarginMs = sendMarginMs(leaseMs);
     const failed = Promise.withResolvers<PortolanError>();
     this.failed = failed.promise;
@@ -136,9 +140,9 @@ export class ReplicaLeadership implements Leadership {
 
   /** Takes no unit any more, and hands each over as soon as its work has ended. Resolves when this process leads none. */
   async drain(): Promise<void> {
-    const { shared, log, report } = this.#options;
+    const { shared, log } = this.#options;
     this.#isDraining = true;
-    this.#announced = shared.beat(report(), true).catch(expected);
+    this.#announced = shared.beat(this.#report(false), true).catch(expected);
     for (const state of this.#states.values()) if (state.type === 'leading') this.#leave(state.lead, 'stopped');
     while (this.#tasks.size > 0) await Promise.all(this.#tasks);
     this.#over.abort();
@@ -158,6 +162,7 @@ export class ReplicaLeadership implements Leadership {
         waitMs = await this.#step();
       } catch (error) {
         if (!(error instanceof PortolanError) || isLedgerPast(error)) throw error;
+        this.#ability.noteRead(false);
         observer.databaseAsked(false);
         this.#logRefusal(error);
         waitMs = Math.max(0, Math.min(POLL_MS, leaseMs / BEATS, this.#beatDueMs - clock.monotonic()));
@@ -190,10 +195,13 @@ export class ReplicaLeadership implements Leadership {
 
   /** Reads the group, and begins what follows from it. @returns the time until the next step. */
   async #step(): Promise<number> {
-    const { shared, clock, leaseMs, observer } = this.#options;
+    const { shared, clock, leaseMs, observer, isCurrent } = this.#options;
+    const hasChanged = this.#ability.canTake !== this.#couldTake;
     // After one that was missed, nothing else is asked first: that could wait for long.
-    if (this.#missed > 0 || clock.monotonic() >= this.#beatDueMs) await this.#beat();
+    if (this.#missed > 0 || hasChanged || clock.monotonic() >= this.#beatDueMs) await this.#beat();
+    this.#giveUp();
     const rows = await shared.leaders();
+    this.#ability.noteRead(isCurrent() !== false);
     observer.databaseAsked(true);
     this.#refusal = undefined;
     this.#noteGroup();
@@ -204,10 +212,12 @@ export class ReplicaLeadership implements Leadership {
 
   /** Repeats a failed heartbeat soon: a replica without one gets no units, and after a lease it counts as gone. */
   async #beat(): Promise<void> {
-    const { shared, clock, random, leaseMs, report, ...own } = this.#options;
+    const { shared, clock, random, leaseMs, ...own } = this.#options;
+    const { canTake: isAble } = this.#ability;
     this.#beatDueMs = clock.monotonic() + Math.min(leaseMs / BEATS, BEAT_MS_MAX);
     try {
-      this.#live = (await shared.beat(report(), this.#isDraining)).filter((one) => !areRivals(one, own));
+      this.#live = (await shared.beat(this.#report(isAble), this.#isDraining)).filter((one) => !areRivals(one, own));
+      this.#couldTake = isAble;
       this.#missed = 0;
     } catch (error) {
       this.#missed += 1;
@@ -216,9 +226,29 @@ export class ReplicaLeadership implements Leadership {
     }
   }
 
+  #report(isAble: boolean): ReplicaReport {
+    const report = this.#options.report();
+    return { ...report, facts: { ...(report.facts as object), canTake: isAble } };
+  }
+
+  #group(): GroupState {
+    return { own: this.#report(this.#couldTake), live: this.#live, leaseMs: this.#options.leaseMs };
+  }
+
+  /** Gives all units to the others, if one of them can read and this process cannot. */
+  #giveUp(): void {
+    const { log } = this.#options;
+    if (!this.#ability.isBlind || !reachableOthers(this.#group()).some(canTake)) return;
+    for (const state of this.#states.values())
+      if (state.type === 'leading') {
+        log.warn(`gives up ${state.lead.unit}: it cannot read the database, and another controller can`);
+        this.#leave(state.lead, 'handed-over');
+      }
+  }
+
   #noteGroup(): void {
     const key = JSON.stringify(this.#live.map(({ name, version, isDraining }) => [name, version, isDraining]).sort());
-    if (key !== this.#group.key) this.#group = { key, sinceMs: this.#options.clock.monotonic() };
+    if (key !== this.#composition.key) this.#composition = { key, sinceMs: this.#options.clock.monotonic() };
   }
 
   /** Takes, hands over and gives up units. */
@@ -233,7 +263,7 @@ export class ReplicaLeadership implements Leadership {
     this.#units = units;
     for (const state of this.#states.values())
       if (state.type === 'leading' && !units.includes(state.lead.unit)) this.#leave(state.lead, 'handed-over');
-    const view = this.#viewOf(rows, units);
+    const view = viewOf(this.#group(), units, rows, this.#states.keys());
     const { name } = this.#options.report();
     const assigned = assignFree(view);
     for (const unit of units) {
@@ -253,25 +283,9 @@ export class ReplicaLeadership implements Leadership {
     if (state?.type === 'leading' && !isHandingOver) this.#leave(state.lead, 'handed-over');
   }
 
-  #viewOf(rows: readonly UnitLeader[], units: readonly LeaseUnit[]): GroupView {
-    const { leaseMs, report } = this.#options;
-    const own = report();
-    const isReachable = ({ seenAgoMs, isDraining }: LiveReplica): boolean =>
-      !isDraining && seenAgoMs < leaseMs * SILENT;
-    const others = this.#live.filter((one) => one.name !== own.name && isReachable(one));
-    // Their clocks may differ: that costs only the order.
-    const replicas = [own, ...others].sort(
-      (left, right) => right.startedMs - left.startedMs || compareText(left.name, right.name),
-    );
-    const leaders = new Map<LeaseUnit, string>();
-    for (const { unit, replica, leftMs } of rows) if (leftMs > 0) leaders.set(unit, replica);
-    for (const unit of this.#states.keys()) leaders.set(unit, own.name);
-    return { units, replicas: replicas.map((one) => one.name), leaders };
-  }
-
   #isSteady(now: MonotonicMs): boolean {
     const versions = new Set(this.#live.map(({ version }) => version));
-    return versions.size === 1 && now - this.#group.sinceMs >= STEADY_LEASES * this.#options.leaseMs;
+    return versions.size === 1 && now - this.#composition.sinceMs >= STEADY_LEASES * this.#options.leaseMs;
   }
 
   #taking(): number {
@@ -287,12 +301,14 @@ export class ReplicaLeadership implements Leadership {
       lead = taken && new HeldLead(taken, (because) => observer.fenced(unit, because));
       if (lead === undefined) return;
       this.#states.set(unit, { type: 'taken', lead });
-      await this.#report({ type: 'taken', lead });
+      await this.#tell({ type: 'taken', lead });
       if (lead.over.aborted || this.#isDraining) return;
+      this.#ability.noteTake(true);
       this.#lead(lead, from);
-      await this.#report({ type: 'leading', lead });
+      await this.#tell({ type: 'leading', lead });
     } catch (error) {
       if (!(error instanceof PortolanError) || isLedgerPast(error)) return this.#fail(error);
+      this.#ability.noteTake(false);
       log.warn(`${unit} could not be taken: ${error.message}`, { code: error.code, remedy: error.remedy });
     } finally {
       if (this.#states.get(unit)?.type !== 'leading' && this.#states.get(unit)?.type !== 'leaving') {
@@ -316,27 +332,10 @@ export class ReplicaLeadership implements Leadership {
       const state = this.#states.get(unit);
       if (state === undefined || state.type === 'taking' || state.lead !== lead || state.type === 'leaving') return;
       this.#retryAt.set(unit, clock.monotonic() + leaseMs / BEATS);
-      this.#logLost(lead);
+      logLost(lead, this.#options.log);
       this.#ended(lead, 'lost');
     };
     lead.over.addEventListener('abort', lost, { once: true });
-  }
-
-  #logLost({ unit, refusal }: HeldLead): void {
-    const { log } = this.#options;
-    if (refusal?.code !== 'ledger/replaced')
-      return log.warn(
-        `does not lead ${unit} any more: another controller took it over, because its lease was not renewed in time`,
-      );
-    // Its successor would not know what this process has sent, and might send it again.
-    const { message, code, remedy } = refusal;
-    log.error(
-      `does not work on ${unit} any more, and does not release its lease, so that no other controller does: ${message}`,
-      {
-        code,
-        remedy,
-      },
-    );
   }
 
   #leave(lead: HeldLead, because: LeaseEnd): void {
@@ -353,14 +352,14 @@ export class ReplicaLeadership implements Leadership {
   async #release(lead: HeldLead, because: LeaseEnd): Promise<void> {
     const { log } = this.#options;
     try {
-      await this.#report({ type: 'leaving', lead });
+      await this.#tell({ type: 'leaving', lead });
       await this.#announced;
     } catch (error) {
       if (!(error instanceof PortolanError)) return this.#fail(error);
       log.warn(error.message, { code: error.code, remedy: error.remedy });
     }
     if (lead.refusal?.code === 'ledger/replaced') {
-      this.#logLost(lead);
+      logLost(lead, this.#options.log);
       return this.#ended(lead, 'lost');
     }
     const isLost = lead.over.aborted;
@@ -376,12 +375,12 @@ export class ReplicaLeadership implements Leadership {
     this.#states.delete(lead.unit);
     this.#options.observer.yielded(lead.unit, because);
     this.#ending.add(lead.unit);
-    this.#report({ type: 'ended', lead })
+    this.#tell({ type: 'ended', lead })
       .then(() => this.#ending.delete(lead.unit), this.#fail)
       .finally(() => this.wake());
   }
 
-  async #report(change: LeadChange): Promise<void> {
+  async #tell(change: LeadChange): Promise<void> {
     for (const listener of this.#listeners) await listener(change);
   }
 }

@@ -26,6 +26,7 @@ export function openSharing(options: ControllerOptions): Sharing | undefined {
     events,
     forward(core, local) {
       replicas.facts = () => ledFacts(core);
+      replicas.isCurrent = () => core.sharedState?.isCurrent;
       const forwarded = forwardedApi({ core, local, replicas, contact: () => events.contact() });
       return {
         ...forwarded,

@@ -36,6 +36,8 @@ export class GroupReplica {
   isReachable = true;
   /** What the database answers a statement with, in place of carrying it out. */
   faultOf: (operation: string) => Error | undefined = () => undefined;
+  /** Whether it can read what the others store. */
+  isCurrent = true;
   /** When it sent its heartbeats, as they arrived or were lost. */
   readonly beats: number[] = [];
   readonly clock: Clock;
@@ -75,6 +77,7 @@ export class GroupReplica {
       },
       units: () => group.units.map((unit) => (unit.startsWith('source:') ? sourceUnit(source) : unit)),
       report: () => ({ name, version, address: null, startedMs, facts: {} }),
+      isCurrent: () => this.isCurrent,
     });
     if (work !== undefined) this.leadership.onChange(work);
     this.ended = this.leadership.failed.then((error) => {

@@ -181,7 +181,8 @@ export class Replica extends Daemon implements Peer {
       leaseMs: LEASE_MS,
       source: 'default',
       units: () => [...PLATFORMS].map(platformUnit).concat(sourceUnit('default')),
-      report: () => ({ name, version: '0.0.0', address: null, startedMs, facts: null }),
+      report: () => ({ name, version: '0.0.0', address: null, startedMs, facts: {} }),
+      isCurrent: () => replicas.isCurrent(),
     });
     leadership.failed.catch((error: unknown) => {
       if (error instanceof PortolanError) return this.stop();
