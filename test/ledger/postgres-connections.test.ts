@@ -5,6 +5,7 @@ import { createRedaction } from '../../src/cli/session/redaction.ts';
 import { openReplica } from '../../src/cli/session/replica.ts';
 import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import { openPool } from '../../src/ledger/postgres/pool.ts';
 import type { PostgresTables } from '../../src/ledger/postgres/tables.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { createTextLog } from '../../src/runtime/text-log.ts';
@@ -110,18 +111,32 @@ test('while a lock is held on its tables, the attempts that a replica gives up t
   await shared.close();
 });
 
+test('the server ends a slow statement before its process gives the connection up', async () => {
+  const { access } = await crowded();
+  const pool = await openPool(access, { statementMsMax: 2_000 });
+  onTestFinished(() => pool.end());
+  const client = await pool.connect();
+  await expect(client.query('SELECT pg_sleep(60)', [])).rejects.toMatchObject({ code: '57014' });
+  // The connection is as good as before.
+  expect((await client.query('SELECT 1 AS one', [])).rows).toEqual([{ one: '1' }]);
+  client.release();
+});
+
 test('work on a whole ledger may wait for a lock for long', async () => {
   const { access } = await crowded();
   const limitOf = async (db: Kysely<PostgresTables>): Promise<unknown> =>
-    (await sql<{ lock_timeout: string }>`show lock_timeout`.execute(db)).rows[0]?.lock_timeout;
-  expect(await withDatabase(access, limitOf)).toBe('599s');
+    (
+      await sql<{ limits: string }>`select array_agg(setting order by name)::text as limits from pg_settings
+        where name in ('lock_timeout', 'statement_timeout')`.execute(db)
+    ).rows[0]?.limits;
+  expect(await withDatabase(access, limitOf)).toBe('{599000,599000}');
   const whole = withDatabase(access, (db) =>
     db
       .transaction()
       .setIsolationLevel('repeatable read')
       .execute(async (transaction) => limitOf(transaction)),
   );
-  expect(await whole).toBe('0');
+  expect(await whole).toBe('{0,0}');
 });
 
 test('the connection for signals ends at its greatest age, as those of the pool, and signals arrive on the next one', async () => {

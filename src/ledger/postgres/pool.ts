@@ -32,15 +32,17 @@ export const LIFETIME_S_MAX = 600;
 const STATEMENT_MS_MAX = 15_000;
 /**
  * Returns the settings that a session depends on, whatever the database and the role have. A statement that waits for a lock must see what
- * the holder of that lock has committed, and a confirmed commit must survive a power cut. The server ends the wait for a lock before this
- * process gives the connection up: it does not notice a lost connection while it waits, so each attempt would take one more connection.
+ * the holder of that lock has committed, and a confirmed commit must survive a power cut. The server ends a statement, and its wait for a
+ * lock, before this process gives the connection up: it does not notice a lost connection meanwhile, so each attempt would take one more
+ * connection, and a slow database would get more and more work.
  * Behind a pooler, another process may get the session: there, the limit ends only a wait that is repeated. Work on a whole ledger has limits
  * of its own (`UNLIMITED`).
  */
 const sessionOf = (statementMsMax: number): string =>
-  `set default_transaction_isolation = 'read committed'; set synchronous_commit = on; set lock_timeout = ${lockMsMaxOf(statementMsMax)}`;
+  `set default_transaction_isolation = 'read committed'; set synchronous_commit = on; ${limitsOf(serverMsMaxOf(statementMsMax))}`;
+const limitsOf = (ms: number): string => `set lock_timeout = ${ms}; set statement_timeout = ${ms}`;
 /** The rest is for the answer to arrive. */
-const lockMsMaxOf = (statementMsMax: number): number =>
+const serverMsMaxOf = (statementMsMax: number): number =>
   Math.floor(statementMsMax - Math.min(1_000, statementMsMax / 5));
 const DURABLE = 'set local synchronous_commit = on';
 /**
