@@ -53,6 +53,8 @@ export interface CommandParts {
   isLong(command: Command): boolean;
   /** Returns whether a hand-over waits until a command ends, because it writes. Any other is left to the next leader. */
   isAwaited(command: Command): boolean;
+  /** Counts such a command among the work of its unit, which a hand-over waits for, but not without limit. */
+  count(unit: LeaseUnit, work: Promise<void>): void;
   /** Returns whether a command only stops work: its user relies on it, however late its leader finds it. */
   onlyStops(command: Command): boolean;
   /** Called when the refusal of a command was recorded. @param ageMs since the command was recorded. */
@@ -288,7 +290,10 @@ export class Commands {
     const work = async (): Promise<void> => {
       const addedAgoMs = command.addedAgoMs + clock.monotonic() - foundMs;
       const task = this.#work(lead, { ...command, addedAgoMs }, running.leaving.signal);
-      if (this.#parts.isAwaited(command)) running.tasks.add(task);
+      if (this.#parts.isAwaited(command)) {
+        running.tasks.add(task);
+        this.#parts.count(unit, task);
+      }
       await task.finally(() => running.tasks.delete(task));
     };
     const thing = this.#parts.orderOf(command);
@@ -375,7 +380,8 @@ export class Commands {
 
   async #leadChanged({ type, lead: { unit } }: LeadChange): Promise<void> {
     if (type === 'leading') void this.#look();
-    if (type === 'leaving' || type === 'ended') await this.#leave(unit);
+    if (type === 'leaving') this.#running.get(unit)?.leaving.abort(LEAVING);
+    if (type === 'ended') await this.#leave(unit);
   }
 
   /** Ends the commands of a unit. Those that write are finished if they have begun. The next leader carries out all others. */

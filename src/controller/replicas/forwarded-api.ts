@@ -60,6 +60,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     carryOut: (command, signal) => carryOut({ local, leader, records: core.records, source }, command, signal),
     orderOf: thingOf,
     isAwaited,
+    count: (unit, work) => void core.unitWork.run(unit, () => work),
     isLong,
     onlyStops,
     refused: (command, error, ageMs) => reportRefused(core, command, error, ageMs),

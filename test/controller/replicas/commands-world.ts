@@ -1,5 +1,8 @@
 import { onTestFinished } from 'vitest';
+import type { Core } from '../../../src/controller/core.ts';
 import { Commands } from '../../../src/controller/replicas/commands.ts';
+import { followLeads } from '../../../src/controller/replicas/unit-changes.ts';
+import { UnitWork } from '../../../src/controller/replicas/unit-work.ts';
 import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Json } from '../../../src/model/json.ts';
@@ -10,6 +13,8 @@ import { SharedWorld } from './shared-world.ts';
 export const UNIT: LeaseUnit = 'platform:default';
 export const OTHER: LeaseUnit = 'platform:other';
 export const SOURCE: LeaseUnit = 'source:default';
+/** Longest time that a hand-over waits for work. */
+export const DRAIN_MS = 30_000;
 export const never = new AbortController().signal;
 
 /** Replicas that carry out commands. */
@@ -27,6 +32,7 @@ export class CommandsWorld extends SharedWorld {
   ) {
     const shared = this.open(name);
     const leadership = new HandLeadership(shared);
+    const unitWork = new UnitWork();
     const commands = new Commands({
       shared,
       leadership,
@@ -39,6 +45,7 @@ export class CommandsWorld extends SharedWorld {
         return carry(command, signal);
       },
       isAwaited: ({ method }) => method !== 'read',
+      count: (unit, work) => void unitWork.run(unit, () => work),
       isLong: ({ args }) => args === 'long',
       onlyStops: ({ method }) => method === 'suspend',
       orderOf: ({ method, args }) => (method === 'read' ? undefined : (args as string)),
@@ -47,6 +54,16 @@ export class CommandsWorld extends SharedWorld {
         this.ages.push(ageMs);
       },
     });
+    // As a controller does.
+    followLeads({
+      leadership,
+      unitWork,
+      records: new Map(),
+      options: { clock: this.clock, log: logInto(this.lines) },
+      configuration: { settings: { controller: { drainTimeoutMs: DRAIN_MS } } },
+      gates: { beginLead() {} },
+      claims: new Map(),
+    } as unknown as Core);
     commands.start();
     onTestFinished(() => commands.close());
     return { commands, leadership, shared };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
 import type { Json } from '../../../src/model/json.ts';
-import { add, CommandsWorld, never, OTHER, refusal, SOURCE, UNIT } from './commands-world.ts';
+import { add, CommandsWorld, DRAIN_MS, never, OTHER, refusal, SOURCE, UNIT } from './commands-world.ts';
 
 test('the leader carries a command out and answers, also with a refusal, and only the leader', async () => {
   const world = new CommandsWorld();
@@ -138,6 +138,31 @@ test('a leader that hands a unit over finishes what it began, and leaves the res
   expect(await commands.resultOf(begun, 10_000, never)).toEqual({ value: 'first' });
   expect(await commands.resultOf(waiting, 10_000, never)).toEqual({ value: 'second' });
   expect(world.done).toEqual(['first slow shop', 'second resume shop']);
+});
+
+test('a hand-over does not wait without limit for a command that hangs, and the unit is taken again only after it', async () => {
+  const world = new CommandsWorld();
+  const hung = Promise.withResolvers<Json>();
+  const first = world.replica('first', () => hung.promise);
+  const { commands, leadership } = world.replica('second');
+  await first.leadership.take(UNIT);
+  const id = await add(commands, 'prune');
+  await world.until(() => world.done.length === 1, 'it has begun');
+  const fromMs = world.clock.now();
+  let isEnded = false;
+  const left = first.leadership.leave(UNIT).then(() => (isEnded = true));
+  let isTaken = false;
+  await world.until(() => {
+    void leadership.take(UNIT).then((taken) => (isTaken ||= taken));
+    return isTaken;
+  }, 'the next leader has it');
+  expect(world.clock.now() - fromMs).toBeGreaterThanOrEqual(DRAIN_MS);
+  expect(world.clock.now() - fromMs).toBeLessThan(DRAIN_MS + 1_000);
+  expect(world.lines.join('')).toContain(`the work of ${UNIT} did not end within 30 s`);
+  expect(await commands.resultOf(id, 10_000, never)).toEqual({ value: 'second' });
+  expect(isEnded).toBe(false);
+  hung.resolve('too late');
+  await left;
 });
 
 test('a hand-over waits for no read, nor for what has not begun; the next leader carries both out', async () => {

@@ -62,6 +62,7 @@ test('a command waits in PostgreSQL for the next leader', async () => {
         return { by: name };
       },
       isAwaited: () => true,
+      count: () => {},
       isLong: () => false,
       onlyStops: () => false,
       orderOf: () => 'shop',
