@@ -31,70 +31,75 @@ interface BudgetParts extends Omit<SourceLedger, 'ledger'> {
 export type RemovalBudget = ReturnType<typeof createRemovalBudget>;
 
 export function createRemovalBudget(parts: BudgetParts) {
-  const { kinds, ledgerOf, clock, source, limits, isDaemon } = parts;
   const inTurn = oneAfterAnother();
-  const keyOf = (platform: string): string => `budget ${source} ${platform}`;
-
-  // Each method uses one ledger for all that it reads and writes: with the next one, after this process has lost and regained the platform,
-  // a write would take back what another process has spent meanwhile.
-  async function read(ledger: Ledger, platform: string): Promise<BudgetState> {
-    const text = await ledger.fact(keyOf(platform));
-    const state = text === undefined ? NOTHING_SPENT_YET : (JSON.parse(text) as BudgetState);
-    return onward(state, clock);
-  }
-
-  async function write(ledger: Ledger, platform: string, state: BudgetState, lines: readonly LedgerOperation[] = []) {
-    const fact = { op: 'set-fact', key: keyOf(platform), value: canonicalJson(state) } as const;
-    await recordOfSource({ ...parts, ledger }, [fact, ...lines]);
-  }
-
-  async function judge(ledger: Ledger, platform: string, state: BudgetState, expenses: readonly Expense[]) {
-    const all = await ledger.objects({ source });
-    const owned = all.filter((row) => row.platform === platform && row.state !== 'gone');
-    return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
-  }
 
   return {
     /** Whether there is room for all of these together; nothing is spent. */
     check: async (platform: string, expenses: readonly Expense[]): Promise<readonly Refusal[]> => {
       if (expenses.length === 0) return [];
-      const ledger = ledgerOf(platform);
-      return judge(ledger, platform, await read(ledger, platform), expenses);
+      const account = accountOf(parts, platform);
+      return account.judge(await account.read(), expenses);
     },
     /** Spends, durably. @param by commit, for people. @param isForced whether there is room or not. */
     spend: (platform: string, expenses: readonly Expense[], by: string, isForced: boolean) =>
       inTurn(async (): Promise<readonly Refusal[]> => {
         if (expenses.length === 0) return [];
-        const ledger = ledgerOf(platform);
-        const state = await read(ledger, platform);
-        const refusals = await judge(ledger, platform, state, expenses);
+        const account = accountOf(parts, platform);
+        const state = await account.read();
+        const refusals = await account.judge(state, expenses);
         if (refusals.length > 0 && !isForced) {
           // From now on the time is measured, after a restart of the machine too.
-          await write(ledger, platform, state);
+          await account.write(state);
           return refusals;
         }
         const more = expenses.map((expense) => ({ ...expense, atMs: state.observedMs, by }));
         const detail = { platform, objects: expenses.length, by };
         const lines: LedgerOperation[] =
           refusals.length === 0 ? [] : [{ op: 'record', event: 'budget-overridden', detail }];
-        await write(ledger, platform, { ...state, spent: [...state.spent, ...more] }, lines);
+        await account.write({ ...state, spent: [...state.spent, ...more] }, lines);
         return [];
       }),
     /** Writes down how much time has passed: a restart of the machine forgets what is not. */
     recordTime: (platform: string) =>
       inTurn(async () => {
-        const ledger = ledgerOf(platform);
-        const state = await read(ledger, platform);
-        if (state.spent.length > 0) await write(ledger, platform, state);
+        const account = accountOf(parts, platform);
+        const state = await account.read();
+        if (state.spent.length > 0) await account.write(state);
       }),
     /** Gives back what was spent and not used. */
     giveBack: (platform: string, objects: readonly string[], by: string) =>
       inTurn(async () => {
         if (objects.length === 0) return;
-        const ledger = ledgerOf(platform);
-        const state = await read(ledger, platform);
-        await write(ledger, platform, { ...state, spent: spentWithout(state.spent, new Set(objects), by) });
+        const account = accountOf(parts, platform);
+        const state = await account.read();
+        await account.write({ ...state, spent: spentWithout(state.spent, new Set(objects), by) });
       }),
+  };
+}
+
+/**
+ * Returns what reads and writes the budget of a platform, all by one ledger: with the next one, after this process has lost and regained the
+ * platform, a write would take back what another process has spent meanwhile.
+ */
+function accountOf(parts: BudgetParts, platform: string) {
+  const { kinds, clock, source, limits, isDaemon } = parts;
+  const ledger = parts.ledgerOf(platform);
+  const key = `budget ${source} ${platform}`;
+  return {
+    async read(): Promise<BudgetState> {
+      const text = await ledger.fact(key);
+      const state = text === undefined ? NOTHING_SPENT_YET : (JSON.parse(text) as BudgetState);
+      return onward(state, clock);
+    },
+    async write(state: BudgetState, lines: readonly LedgerOperation[] = []): Promise<void> {
+      const fact = { op: 'set-fact', key, value: canonicalJson(state) } as const;
+      await recordOfSource({ ...parts, ledger }, [fact, ...lines]);
+    },
+    async judge(state: BudgetState, expenses: readonly Expense[]): Promise<readonly Refusal[]> {
+      const all = await ledger.objects({ source });
+      const owned = all.filter((row) => row.platform === platform && row.state !== 'gone');
+      return guardBudget(expenses, { source, platform, state, sizes: sizesOf(kinds, owned), isDaemon }, limits());
+    },
   };
 }
 

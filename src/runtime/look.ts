@@ -5,7 +5,7 @@ const LOOK_MS = 2_000;
 
 /**
  * Returns the result of a read, or undefined if it takes longer than two seconds: a database that does not answer must not hide what
- * else a process shows. The read goes on. Rejects if the read does within this time.
+ * else a process shows. The read continues. Rejects if the read does within this time.
  */
 export async function soon<Result>(clock: Clock, reading: Promise<Result>): Promise<Result | undefined> {
   const stop = new AbortController();

@@ -33,6 +33,8 @@ class Standing {
 
 const FROM: readonly LeaseFacts['from'][] = ['free', 'released', 'expired'];
 const REFUSED: readonly RefusedBecause[] = ['taken-over', 'records-lost'];
+const RECORDS_LOST =
+  'Times that this controller has noticed, and recorded, that the database lacks records that it had read, also those of another controller. Installs of all applications wait until each one is confirmed.';
 const ENDS: readonly LeaseEnd[] = ['handed-over', 'stopped', 'lost'];
 
 /**
@@ -58,11 +60,7 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
     'Transactions that the ledger refused. because="taken-over": this controller did not hold the lease of the unit any more. because="records-lost": the database had lost transactions of it. No request to the platform is counted.',
     ['because'],
   );
-  const lost = counter(
-    'portolan_records_lost_total',
-    'Times that this controller has noticed, and recorded, that the database lacks records that it had read, also those of another controller. Installs of all applications wait until each one is confirmed.',
-    [],
-  );
+  const lost = counter('portolan_records_lost_total', RECORDS_LOST, []);
   const failed = counter(
     'portolan_database_failures_total',
     'Attempts of this controller to send its heartbeat and to read the leaders that failed, because the database did not answer or refused them. Renewals of leases are not counted.',

@@ -17,9 +17,9 @@ export interface GroupView {
   readonly leaders: ReadonlyMap<LeaseUnit, string>;
 }
 
-/** What this process knows of the group. */
+/** Describes the group as this process knows it. */
 export interface GroupState {
-  /** What it reported last. */
+  /** The last report of this process. */
   readonly own: ReplicaReport;
   readonly live: readonly LiveReplica[];
   readonly leaseMs: number;

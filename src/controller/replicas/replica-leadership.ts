@@ -76,7 +76,7 @@ export class ReplicaLeadership implements Leadership {
   /** When this process may try to take a unit again. */
   readonly #retryAt = new Map<LeaseUnit, MonotonicMs>();
   readonly #ability: Ability;
-  /** What the last heartbeat said of it: the others divide the units by that. */
+  /** The ability that the last heartbeat reported: the others divide the units by it. */
   #couldTake = true;
   #live: readonly LiveReplica[] = [];
   /** When the next heartbeat is due, and how many failed since the last one that did not. */
@@ -301,11 +301,11 @@ export class ReplicaLeadership implements Leadership {
       lead = taken && new HeldLead(taken, (because) => observer.fenced(unit, because));
       if (lead === undefined) return;
       this.#states.set(unit, { type: 'taken', lead });
-      await this.#tell({ type: 'taken', lead });
+      await this.#notify({ type: 'taken', lead });
       if (lead.over.aborted || this.#isDraining) return;
       this.#ability.noteTake(true);
       this.#lead(lead, from);
-      await this.#tell({ type: 'leading', lead });
+      await this.#notify({ type: 'leading', lead });
     } catch (error) {
       if (!(error instanceof PortolanError) || isLedgerPast(error)) return this.#fail(error);
       this.#ability.noteTake(false);
@@ -352,7 +352,7 @@ export class ReplicaLeadership implements Leadership {
   async #release(lead: HeldLead, because: LeaseEnd): Promise<void> {
     const { log } = this.#options;
     try {
-      await this.#tell({ type: 'leaving', lead });
+      await this.#notify({ type: 'leaving', lead });
       await this.#announced;
     } catch (error) {
       if (!(error instanceof PortolanError)) return this.#fail(error);
@@ -375,12 +375,12 @@ export class ReplicaLeadership implements Leadership {
     this.#states.delete(lead.unit);
     this.#options.observer.yielded(lead.unit, because);
     this.#ending.add(lead.unit);
-    this.#tell({ type: 'ended', lead })
+    this.#notify({ type: 'ended', lead })
       .then(() => this.#ending.delete(lead.unit), this.#fail)
       .finally(() => this.wake());
   }
 
-  async #tell(change: LeadChange): Promise<void> {
+  async #notify(change: LeadChange): Promise<void> {
     for (const listener of this.#listeners) await listener(change);
   }
 }
