@@ -34,7 +34,7 @@ class Standing {
 const FROM: readonly LeaseFacts['from'][] = ['free', 'released', 'expired'];
 const REFUSED: readonly RefusedBecause[] = ['taken-over', 'records-lost'];
 const RECORDS_LOST =
-  'Times that this controller has noticed, and recorded, that the database lacks records that it had read, also those of another controller. Installs of all applications wait until each one is confirmed.';
+  'Times that this controller has noticed that the database lacks records that it had written, or had read of another controller. The log line with ledger/replaced says whether installs of all applications wait.';
 const ENDS: readonly LeaseEnd[] = ['handed-over', 'stopped', 'lost'];
 
 /**
@@ -84,7 +84,10 @@ export function leaseMetrics(registry: Registry, { counter }: Series, clock: Clo
       standing.held.delete(unit);
       ended.inc({ because });
     },
-    fenced: (_, because) => fenced.inc({ because }),
+    fenced(_, because) {
+      fenced.inc({ because });
+      if (because === 'records-lost') lost.inc();
+    },
     recordsLost: () => lost.inc(),
     databaseAsked(isAnswered) {
       if (isAnswered) standing.answeredMs = clock.monotonic();

@@ -138,6 +138,18 @@ test('a controller that cannot follow the accepted revision says so, also when a
   expect((await samplesOf(other)).has('portolan_source_failing{source="default"}')).toBe(false);
 });
 
+test('records that were lost are counted, whether this controller had written or only read them', async () => {
+  const metrics = replica();
+  metrics.observer.units(UNITS);
+  const lost = async () => (await samplesOf(metrics)).get('portolan_records_lost_total');
+  expect(await lost()).toBe(0);
+  metrics.observer.fenced('platform:east', 'taken-over');
+  expect(await lost()).toBe(0);
+  metrics.observer.fenced('platform:east', 'records-lost');
+  metrics.observer.recordsLost();
+  expect(await lost()).toBe(2);
+});
+
 test('a lease that is not renewed is not held any more, also before its controller notices', async () => {
   const metrics = replica();
   metrics.observer.units(['platform:east']);
