@@ -23,7 +23,7 @@ import { interrupted } from './git.ts';
 import type { PackedPart } from './packing.ts';
 import type { Calls, Stream } from './thread-messages.ts';
 import { ThreadEnded, ThreadSession } from './thread-session.ts';
-import type { Attempt, Unreadable } from './unreadable.ts';
+import { type Attempt, loadingOf, type Unreadable } from './unreadable.ts';
 
 export interface ThreadWorkbenchOptions {
   readonly openThread: OpenThread;
@@ -192,13 +192,16 @@ export class ThreadWorkbench implements Workbench {
     }
   }
 
-  /** Records an attempt that takes long. @returns whether it was recorded. */
+  /**
+   * Records an attempt that takes long. A process that does not lead the source cannot record it, so it records it once it leads.
+   * @returns whether it was recorded.
+   */
   async #begin({ attempt }: Task, done: AbortSignal): Promise<boolean> {
     const { clock, unreadable } = this.#options;
     if (attempt === undefined || unreadable === undefined) return false;
     try {
-      await clock.sleep(ATTEMPT_MS, done);
-      await unreadable.begin(attempt);
+      do await clock.sleep(ATTEMPT_MS, done);
+      while (!(await unreadable.begin(attempt)));
       return true;
     } catch {
       return false; // It took less time, or the ledger rejects writes, which other writes report.
@@ -228,9 +231,10 @@ function threadContents(
   workbench: ThreadWorkbench,
   first: { readonly session: ThreadSession; readonly contents: number },
   open: (session: ThreadSession) => Promise<number>,
-  attempt?: Attempt,
+  reading?: Attempt,
 ): Contents {
   let at = first;
+  const attempt = reading && loadingOf(reading);
   const numberIn = async (session: ThreadSession): Promise<number> => {
     if (at.session !== session || !session.holds(at.contents)) at = { session, contents: await open(session) };
     return at.contents;

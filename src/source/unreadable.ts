@@ -1,9 +1,11 @@
 import { hash } from 'node:crypto';
+import PQueue from 'p-queue';
 import type { SourceLimits } from '../configuration/settings/source-spec.ts';
 import type { Ledger } from '../ledger/ledger.ts';
 import { recordOfSource, type SourceLedger } from '../ledger/source-ledger.ts';
 import { type ErrorFacts, invalidInput, PortolanError } from '../model/errors.ts';
 import type { EpochMs } from '../model/time.ts';
+import type { CommitPlace, FolderPlace } from './contents.ts';
 
 /** Codes of errors that end the thread of a source. Such a source is not retried until a sync requests it. */
 const CODES: ReadonlySet<string> = new Set([
@@ -21,11 +23,8 @@ export function isUnreadable(error: unknown): error is PortolanError {
 export interface UnreadableOptions extends SourceLedger {
   /** Version of Portolan. Another version may succeed. */
   readonly version: string;
-  /**
-   * Returns the ledger to write; undefined while another replica leads the source: then this process remembers for itself.
-   * Default: `ledger`.
-   */
-  writable?(): Ledger | undefined;
+  /** Returns the ledger to write; undefined while another replica leads the source: only its leader writes what all remember. */
+  writable(): Ledger | undefined;
 }
 
 /** One attempt: the same files, with the same limits and the same version. */
@@ -33,106 +32,173 @@ export interface Attempt {
   /** The name in messages: `main@sha1:<id>`. */
   readonly label: string;
   readonly key: string;
+  /** Each step is counted by itself: files that are read say nothing about what happens when they are parsed. */
+  readonly step: 'read' | 'load';
 }
 
 interface Stored {
   /** Failed attempts, the newest last. */
   readonly failed: readonly Failed[];
-  /** An attempt that has not ended. A process that dies during it leaves it here. */
-  readonly begun: { readonly key: string; readonly times: number } | null;
+  /** Attempts that have not ended, the newest last. A process that dies during one leaves it here. */
+  readonly attempts: readonly Begun[];
+  /** The only attempt that earlier versions count; kept for those that run beside this one. */
+  readonly begun?: unknown;
 }
 
-interface Failed extends Attempt, Pick<ErrorFacts, 'code' | 'message' | 'remedy'> {
+interface Begun extends Pick<Attempt, 'key' | 'step'> {
+  /** Number of processes that began it. */
+  readonly times: number;
+}
+
+interface Failed extends Pick<Attempt, 'label' | 'key'>, Pick<ErrorFacts, 'code' | 'message' | 'remedy'> {
   readonly atMs: EpochMs;
 }
 
 /** Number of failures to remember: enough for a branch that switches between a few commits. */
 const FAILED_MAX = 16;
-/** Number of processes that may die during an attempt. A single one may have died for another reason. */
+/** Number of attempts to count: one for each step of a commit, and for replicas with other limits or another version. */
+const ATTEMPTS_MAX = 16;
+/** Number of processes that may die during an attempt. A single one may have died for another reason, or have lost the lead. */
 const TIMES_MAX = 2;
 
 /**
- * Records in the ledger which sources ended their thread, so that a restarted process does not retry them. They are retried with
- * other limits, another version, or when a sync requests it.
+ * Records in the ledger which sources ended their thread, so that neither a restarted process nor another replica retries them. They
+ * are retried with other limits, another version, or when a sync requests it. A replica that does not lead the source remembers its
+ * own failures until it ends or leads: then it tries once more, and records the result for all.
  */
 export class Unreadable {
   readonly #options: UnreadableOptions;
-  /** Attempts that this process began. */
+  /** Attempts that this process has recorded, and whose end it has not. They do not count against it. */
   readonly #own = new Set<string>();
-  /** Failures that only this process remembers. */
-  #local: Stored | undefined;
+  /** Failures of this process while another one led the source. */
+  #local: readonly Failed[] = [];
+  /** A change reads the fact and writes it, so changes do not overlap. */
+  readonly #changes = new PQueue({ concurrency: 1 });
 
   constructor(options: UnreadableOptions) {
     this.#options = options;
   }
 
-  /** Returns the attempt to read a place. @param place plain data that identifies the files. */
-  attempt(place: unknown, label: string, limits: SourceLimits): Attempt {
+  /** Returns the attempt to read a place. */
+  attempt(place: CommitPlace | FolderPlace, label: string, limits: SourceLimits): Attempt {
     const { version } = this.#options;
-    return { label, key: hash('sha256', JSON.stringify([place, label, limits, version])).slice(0, 32) };
+    const parts = JSON.stringify([contentOf(place, label), limits, version]);
+    return { label, key: hash('sha256', parts).slice(0, 32), step: 'read' };
   }
 
   /** @throws PortolanError the previous error, if this attempt has failed before. */
-  async check({ key, label }: Attempt): Promise<void> {
-    const { failed, begun } = await this.#stored();
-    const known = failed.find((one) => one.key === key);
+  async check(attempt: Attempt): Promise<void> {
+    const { key, label } = attempt;
+    const isLeader = this.#options.writable() !== undefined;
+    const { failed, attempts } = await this.#stored();
+    const known = [...failed, ...(isLeader ? [] : this.#local)].find((one) => one.key === key);
     if (known !== undefined) throw new PortolanError({ ...known, disposition: 'invalid' } satisfies ErrorFacts);
-    if (begun?.key !== key || this.#own.has(key) || begun.times < TIMES_MAX) return;
+    if (!attempts.some((one) => one.key === key && this.#deaths(one) >= TIMES_MAX)) return;
     const error = invalidInput(
       'source/process-ended',
       `The daemon ended ${TIMES_MAX} times while it read ${label}, so it was rejected.`,
       `Check whether the machine killed it for lack of memory, and lower spec.source.limits. ${UNREADABLE_REMEDY}`,
     );
-    await this.remember({ key, label }, error);
+    // The last of the attempts may be in progress, at the leader. Another replica waits for its end.
+    if (isLeader) await this.remember(attempt, error);
     throw error;
   }
 
-  /** Records the begin of a long attempt, so that it counts even if the process dies. */
-  async begin({ key }: Attempt): Promise<void> {
-    const stored = await this.#stored();
-    const times = stored.begun?.key === key ? stored.begun.times + 1 : 1;
-    this.#own.add(key);
-    await this.#write({ ...stored, begun: { key, times } });
+  /**
+   * Records the begin of a long attempt, so that it counts even if the process dies.
+   * @returns false while another replica leads the source: then the attempt is not recorded.
+   */
+  begin({ key, step }: Attempt): Promise<boolean> {
+    const id = idOf({ key, step });
+    return this.#change((stored) => {
+      const times = stored.attempts.find((one) => idOf(one) === id)?.times ?? 0;
+      const begun = { key, step, times: this.#own.has(id) ? Math.max(times, 1) : times + 1 };
+      this.#own.add(id);
+      return { ...stored, attempts: [...without(stored.attempts, id), begun].slice(-ATTEMPTS_MAX) };
+    });
   }
 
-  async end({ key }: Attempt): Promise<void> {
-    const stored = await this.#stored();
-    if (stored.begun?.key === key) await this.#write({ ...stored, begun: null });
+  /** Records the end of an attempt: it counts for nothing, whichever processes died during it. */
+  async end(attempt: Attempt): Promise<void> {
+    const id = idOf(attempt);
+    await this.#change((stored) => {
+      this.#own.delete(id);
+      const attempts = without(stored.attempts, id);
+      return attempts.length === stored.attempts.length ? stored : { ...stored, attempts };
+    });
   }
 
   async remember({ key, label }: Attempt, { code, message, remedy }: PortolanError): Promise<void> {
-    const { failed } = await this.#stored();
-    const atMs = this.#options.clock.now();
-    const others = failed.filter((one) => one.key !== key).slice(1 - FAILED_MAX);
-    await this.#write({ failed: [...others, { key, label, code, message, remedy, atMs }], begun: null });
+    const failure = { key, label, code, message, remedy, atMs: this.#options.clock.now() };
+    const isRecorded = await this.#change(({ failed, attempts }) => ({
+      failed: withFailure(failed, failure),
+      attempts: attempts.filter((one) => one.key !== key),
+    }));
+    if (!isRecorded) this.#local = withFailure(this.#local, failure);
   }
 
   /** Forgets all failures. @returns whether there were any. */
   async forget(): Promise<boolean> {
-    const { failed } = await this.#stored();
-    if (failed.length > 0) await this.#write({ failed: [], begun: null });
-    return failed.length > 0;
+    let isAny = this.#local.length > 0;
+    this.#local = [];
+    await this.#change((stored) => {
+      if (stored.failed.length === 0) return stored;
+      isAny = true;
+      return { failed: [], attempts: [] };
+    });
+    return isAny;
   }
 
-  #ledger(): Ledger | undefined {
-    const { writable, ledger } = this.#options;
-    return writable === undefined ? ledger : writable();
+  #deaths(begun: Begun): number {
+    return begun.times - (this.#own.has(idOf(begun)) ? 1 : 0);
   }
 
   async #stored(): Promise<Stored> {
     const { ledger, source } = this.#options;
-    if (this.#local !== undefined && this.#ledger() === undefined) return this.#local;
     const text = await ledger.fact(factOf(source));
-    return text === undefined || text === '' ? { failed: [], begun: null } : (JSON.parse(text) as Stored);
+    const empty: Stored = { failed: [], attempts: [] };
+    return text === undefined || text === '' ? empty : { ...empty, ...(JSON.parse(text) as Partial<Stored>) };
   }
 
-  async #write(stored: Stored): Promise<void> {
-    const value = JSON.stringify(stored);
-    const ledger = this.#ledger();
-    this.#local = ledger === undefined ? stored : undefined;
-    if (ledger === undefined) return;
-    await recordOfSource({ ...this.#options, ledger }, [{ op: 'set-fact', key: factOf(this.#options.source), value }]);
+  /** Changes what all processes remember. @returns false, without a change, while another replica leads the source. */
+  #change(changed: (stored: Stored) => Stored): Promise<boolean> {
+    return this.#changes.add(async () => {
+      const ledger = this.#options.writable();
+      if (ledger === undefined) return false;
+      const before = await this.#stored();
+      const after = changed(before);
+      if (after === before) return true;
+      const operation = { op: 'set-fact', key: factOf(this.#options.source), value: JSON.stringify(after) } as const;
+      await recordOfSource({ ...this.#options, ledger }, [operation]);
+      return true;
+    });
   }
+}
+
+/** Returns the attempt to parse what another attempt has read. */
+export function loadingOf(reading: Attempt): Attempt {
+  return { ...reading, step: 'load' };
+}
+
+/**
+ * Identifies the files. A commit is the same in each clone, so its place does not count: replicas remember it together. Only the
+ * place and the times of plain files identify them before they are read, and no other replica has the same ones.
+ */
+function contentOf(place: CommitPlace | FolderPlace, label: string): unknown {
+  if (!('commit' in place)) return [place, label];
+  return [place.commit, place.paths.map(({ within }) => within), place.exclude];
+}
+
+function idOf({ key, step }: Pick<Attempt, 'key' | 'step'>): string {
+  return `${step} ${key}`;
+}
+
+function without(attempts: readonly Begun[], id: string): readonly Begun[] {
+  return attempts.filter((one) => idOf(one) !== id);
+}
+
+function withFailure(failed: readonly Failed[], failure: Failed): readonly Failed[] {
+  return [...failed.filter(({ key }) => key !== failure.key), failure].slice(-FAILED_MAX);
 }
 
 function factOf(source: string): string {

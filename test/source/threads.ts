@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest';
 import type { SourceLimits } from '../../src/configuration/settings/source-spec.ts';
 import { openMemoryLedger, MemoryStore } from '../support/memory-ledger.ts';
 import { defaultSettings } from '../../src/configuration/configuration.ts';
+import type { Ledger } from '../../src/ledger/ledger.ts';
 import { type Clock, systemClock } from '../../src/runtime/clock.ts';
 import { type OpenThread, threadsOf } from '../../src/runtime/thread.ts';
 import type { CommitPlace, LoadContext } from '../../src/source/contents.ts';
@@ -23,6 +24,10 @@ export class Bench {
   limits: SourceLimits;
   version = '1.0.0';
   threads = 0;
+  /** Whether the "process" leads the source. */
+  isLeader = true;
+  /** Returns what happens to a message on its way to a thread. Default: it arrives at once. */
+  delivered: (message: unknown) => Promise<void> = async () => {};
   workbench: ThreadWorkbench;
   readonly #clock: Clock;
 
@@ -52,14 +57,17 @@ export class Bench {
   }
 
   #open(): ThreadWorkbench {
-    const openThread: OpenThread = (limits) => {
+    const openThread: OpenThread = async (limits) => {
       this.threads += 1;
-      return openRealThread(limits);
+      const thread = await openRealThread(limits);
+      return { ...thread, send: (message) => void this.delivered(message).then(() => thread.send(message)) };
     };
     const ledger = openMemoryLedger(this.store);
     const clock = this.#clock;
     const limits = (): SourceLimits => this.limits;
-    const unreadable = new Unreadable({ ledger, clock, source: 'default', actor: 'test', version: this.version });
+    const writable = (): Ledger | undefined => (this.isLeader ? ledger : undefined);
+    const parts = { ledger, writable, clock, source: 'default', actor: 'test' };
+    const unreadable = new Unreadable({ ...parts, version: this.version });
     return new ThreadWorkbench({ openThread, clock, limits, unreadable, failure: sourceFailure(limits) });
   }
 }

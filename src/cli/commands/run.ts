@@ -169,9 +169,8 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   });
   const state: DaemonState = { opened, observation, current, over: new AbortController(), url: null };
   const group = replica && (await joinGroup(daemon, replica, state));
-  const actorOfSource = { ledger: group?.ofSource ?? ledger, clock: surroundings.clock, source: options.source, actor };
   const limits = () => current.settings.source.limits;
-  const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, actorOfSource);
+  const { workbench, planWorkbench } = openWorkbenches(surroundings, limits, memoryOf(daemon, group?.ledgerOfSource));
   const isRepository = options.allowRewind !== true && isOfCommit(await ledger.lastSnapshot(options.source));
   const feed = feedOf(daemon, opened, { workbench, isRepository });
   const { observer } = observation;
@@ -216,6 +215,14 @@ async function runDaemon(daemon: Daemon): Promise<ExitCode> {
   const rest = isWhole ? 'every sent request is recorded' : 'the next start observes the interrupted requests';
   log.info(`ended; ${rest}`);
   return isWhole ? EXIT.ok : EXIT.failed;
+}
+
+/** Returns what the memory of unreadable commits needs. @param writable default: this process alone writes the ledger. */
+function memoryOf(
+  { options: { source }, surroundings: { clock }, ledger, actor }: Daemon,
+  writable: () => Ledger | undefined = () => ledger,
+) {
+  return { ledger, writable, clock, source, actor };
 }
 
 /** Joins the controllers that share the ledger. */

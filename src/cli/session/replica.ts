@@ -4,8 +4,6 @@ import { bugText } from '../../controller/bugs.ts';
 import { platformUnit, replicaClock, sourceUnit } from '../../controller/replicas/leadership.ts';
 import { Replicas } from '../../controller/replicas/group.ts';
 import { ReplicaLeadership } from '../../controller/replicas/replica-leadership.ts';
-import { type Ledger, noLedger } from '../../ledger/ledger.ts';
-import type { Leadership } from '../../controller/replicas/leadership.ts';
 import { openSharedLedger } from '../../ledger/postgres/shared.ts';
 import { formatDuration } from '../../model/duration.ts';
 import { invalidInput, PortolanError } from '../../model/errors.ts';
@@ -126,10 +124,8 @@ export function joinReplicas({ replicas, clock, onLoss }: Replica, parts: GroupP
     leadership,
     /** Options of the controller. */
     parts: { leadership, replicas, clock },
-    /**
-     * For what is remembered of commits that could not be read. It records nothing while another controller leads the source.
-     */
-    ofSource: ledgerOfSource(shared.reader, leadership, source),
+    /** Returns the ledger of the source; undefined while another controller leads it. */
+    ledgerOfSource: () => leadership.held(sourceUnit(source))?.ledger,
     /** Records what was found out about a platform before another controller leads it. Call it once the controller is made. */
     follow(): void {
       leadership.onChange(async ({ type, lead: { unit, ledger } }) => {
@@ -137,14 +133,5 @@ export function joinReplicas({ replicas, clock, onLoss }: Replica, parts: GroupP
           await rememberAll(ledger, opened(), parts.clock, unit.slice('platform:'.length));
       });
     },
-  };
-}
-
-function ledgerOfSource(reader: Ledger, leadership: Leadership, source: string): Ledger {
-  return {
-    ...noLedger,
-    location: reader.location,
-    fact: (key) => reader.fact(key),
-    commit: async (transaction) => leadership.held(sourceUnit(source))?.ledger.commit(transaction),
   };
 }
