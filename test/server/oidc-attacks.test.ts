@@ -77,6 +77,11 @@ describe('attacks on a sign-in', () => {
     const good = await throughProvider(again.location, serving.provider);
     expect((await comeBack(good, again.cookie)).session).toBeDefined();
     expect(problemIn(await comeBack(good, again.cookie)), 'replayed').toBe('oidc-expired');
+    const elsewhere = await begin(serving);
+    const address2 = await throughProvider(elsewhere.location, serving.provider);
+    serving.clock.jump(-2_000);
+    expect((await comeBack(address2, elsewhere.cookie)).session, 'at a replica whose clock is behind').toBeDefined();
+    serving.clock.jump(2_000);
     const late = await begin(serving);
     const address3 = await throughProvider(late.location, serving.provider);
     serving.clock.advance(600_001);

@@ -108,6 +108,58 @@ test('while the database is away, a session that was seen counts for a lease, an
   expect(await one.use(seen)).toMatchObject({ user: ops });
 });
 
+test('while the database hangs, a session that was seen is known within two seconds, and one statement waits for all', async () => {
+  const { world, one } = stores();
+  const [seen, other] = [await one.start(ops), await one.start(ops)];
+  for (const id of [seen, other]) await one.use(id);
+  let statements = 0;
+  world.cut.set('one', (operation) => void (operation === 'sessions' && (statements += 1)));
+  const hung = Promise.withResolvers<void>();
+  world.hung.set('one', hung.promise);
+  const fromMs = world.clock.monotonic();
+  expect(await one.use(seen)).toMatchObject({ user: ops });
+  expect(world.clock.monotonic() - fromMs).toBe(2_000);
+  await world.clock.sleep(5_000);
+  const againMs = world.clock.monotonic();
+  expect(await one.use(other)).toMatchObject({ user: ops });
+  const away = { details: { code: 'server/sessions-away', status: 503 } };
+  await expect(one.start(ops)).rejects.toMatchObject(away);
+  await expect(one.end(seen)).rejects.toMatchObject(away);
+  expect(world.clock.monotonic(), 'it is known to hang').toBe(againMs);
+  hung.resolve();
+  world.hung.delete('one');
+  await world.clock.sleep(2_000);
+  expect(statements, 'the others were not sent').toBe(1);
+  await one.end(seen);
+  expect(await one.use(seen)).toBeUndefined();
+  expect(await one.use(other)).toBeDefined();
+});
+
+test('the database has nothing by which a token could be guessed, and a reload ends no session of a valid token', async () => {
+  const { world, one, other } = stores();
+  const user = { via: 'token', name: 'ops', fingerprint: 'fingerprint-of-a-token' } as const;
+  const [id, second] = [await one.start(user), await one.start(user)];
+  const rows = [...world.database.sessions.values()].map((row) => row.user as typeof user);
+  expect(rows.map(({ name }) => name)).toEqual(['ops', 'ops']);
+  expect(new Set(rows.map(({ fingerprint }) => fingerprint)).size).toBe(2);
+  expect(JSON.stringify(rows)).not.toContain(user.fingerprint);
+  expect((await other.use(id))?.user).toEqual(user);
+  const told: string[] = [];
+  for (const [name, each] of [
+    ['first', id],
+    ['second', second],
+  ] as const) {
+    await other.use(each);
+    other.whenEnded(each, open, () => told.push(name));
+  }
+  // Its checks read it, and do not have its id.
+  await world.clock.sleep(6_000);
+  other.keep((each) => each.via === 'token' && each.fingerprint === user.fingerprint);
+  expect(told).toEqual([]);
+  other.keep(() => false);
+  expect(told).toEqual(['first', 'second']);
+});
+
 const fromPage = (serving: Serving, cookie?: string) => ({
   origin: serving.url,
   'sec-fetch-site': 'same-origin',

@@ -4,7 +4,9 @@ import { PortolanError } from '../../model/errors.ts';
 import type { Json } from '../../model/json.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import type { Clock } from '../../runtime/clock.ts';
+import { soon } from '../../runtime/look.ts';
 import type { Random } from '../../runtime/random.ts';
+import { sealed, unsealed } from '../secrets.ts';
 import { signInRefusal } from './refusals.ts';
 import { hashOf, newId, OF_USER_MAX, RETRY_S, type Session, type SessionStore, type SessionUser } from './sessions.ts';
 
@@ -36,7 +38,7 @@ interface Seen extends Session {
 /**
  * Holds the sessions in the database of the replicas, so that a sign-in at one of them counts at all, and a sign-out is final
  * everywhere: each request reads its session. While the database is out of reach, a session that was seen before counts for as long
- * as a lease, and no user can sign in or out. The database has hashes of ids only.
+ * as a lease, and no user can sign in or out. The database has hashes of ids only, and what proves a token is sealed with the id.
  */
 export class SharedSessionStore implements SessionStore {
   readonly #parts: SharedSessionParts;
@@ -45,6 +47,8 @@ export class SharedSessionStore implements SessionStore {
   readonly #watched = new Map<string, Set<() => void>>();
   #isWatching = false;
   #awayUntilMs: MonotonicMs = Number.NEGATIVE_INFINITY;
+  /** A statement that takes too long; while it is under way, no other one is sent. */
+  #late: Promise<unknown> | undefined;
 
   constructor(parts: SharedSessionParts) {
     this.#parts = parts;
@@ -57,27 +61,30 @@ export class SharedSessionStore implements SessionStore {
   async start(user: SessionUser): Promise<string> {
     const { shared, random, settings } = this.#parts;
     const id = newId(random);
+    const stored = user.via === 'token' ? { ...user, fingerprint: sealed(user.fingerprint, id) } : user;
     await this.#reaching(async () => {
       // The one used longest ago comes first.
-      const all = await shared.sessions.all();
+      const all = await this.#ask(() => shared.sessions.all());
       const isOver = (session: StoredSession): boolean => this.#leftMs(session) <= 0;
       const own = all.filter((session) => !isOver(session) && isSameUser(session.user, user));
       const surplus = own.slice(0, Math.max(0, own.length - OF_USER_MAX + 1));
       const ended = [...all.filter(isOver), ...surplus].map(({ hash }) => hash);
-      if (ended.length > 0) await shared.sessions.end(ended);
+      if (ended.length > 0) await this.#ask(() => shared.sessions.end(ended));
       if (all.length - ended.length >= settings().max) throw signInRefusal('too-many-sessions', RETRY_S);
-      await shared.sessions.start(hashOf(id), user as unknown as Json);
+      await this.#ask(() => shared.sessions.start(hashOf(id), stored as unknown as Json));
     });
     return id;
   }
 
   async use(id: string): Promise<Session | undefined> {
-    return this.#find(hashOf(id), true);
+    return this.#find(hashOf(id), (user) =>
+      user.via === 'token' ? { ...user, fingerprint: unsealed(user.fingerprint, id) ?? '' } : user,
+    );
   }
 
   async end(id: string): Promise<void> {
     const hash = hashOf(id);
-    await this.#reaching(() => this.#parts.shared.sessions.end([hash]));
+    await this.#reaching(() => this.#ask(() => this.#parts.shared.sessions.end([hash])));
     this.#ended(hash);
   }
 
@@ -99,15 +106,18 @@ export class SharedSessionStore implements SessionStore {
     void this.#watch();
   }
 
-  /** @throws RequestProblem while the database is out of reach, and the session was not seen within the last lease. */
-  async #find(hash: string, isUse: boolean): Promise<Session | undefined> {
+  /**
+   * @param open returns the user as it was before it was stored; undefined: this is no use of the session.
+   * @throws RequestProblem while the database does not answer, and the session was not seen within the last lease.
+   */
+  async #find(hash: string, open?: (user: SessionUser) => SessionUser): Promise<Session | undefined> {
     const { shared, clock } = this.#parts;
     if (clock.monotonic() < this.#awayUntilMs) return this.#known(hash);
     let stored: StoredSession | undefined;
     try {
-      stored = await shared.sessions.find(hash);
+      stored = await this.#ask(() => shared.sessions.find(hash));
     } catch (error) {
-      if (!(error instanceof PortolanError)) throw error;
+      if (!(error instanceof PortolanError || error instanceof Late)) throw error;
       this.#awayUntilMs = clock.monotonic() + AWAY_MS;
       return this.#known(hash);
     }
@@ -116,16 +126,17 @@ export class SharedSessionStore implements SessionStore {
       this.#ended(hash);
       return undefined;
     }
-    if (isUse) this.#noteUse(stored);
-    return this.#remember(stored, leftMs);
+    if (open !== undefined) this.#noteUse(stored);
+    const user = stored.user as unknown as SessionUser;
+    return this.#remember(stored, open?.(user) ?? this.#seen.get(hash)?.user ?? user, leftMs);
   }
 
-  #remember({ hash, user, startedAgoMs }: StoredSession, leftMs: number): Session {
+  #remember({ hash, startedAgoMs }: StoredSession, user: SessionUser, leftMs: number): Session {
     const { clock, settings } = this.#parts;
     const { lifetimeMs, max } = settings();
     const nowMs = clock.monotonic();
     const endsMs = clock.now() + lifetimeMs - startedAgoMs;
-    const seen = { user: user as unknown as SessionUser, endsMs, checkedMs: nowMs, untilMs: nowMs + leftMs };
+    const seen = { user, endsMs, checkedMs: nowMs, untilMs: nowMs + leftMs };
     this.#seen.delete(hash);
     this.#seen.set(hash, seen);
     const [oldest] = this.#seen.keys();
@@ -180,7 +191,7 @@ export class SharedSessionStore implements SessionStore {
   async #checkWatched(): Promise<void> {
     for (const hash of this.#watched.keys()) {
       try {
-        await this.#find(hash, false);
+        await this.#find(hash);
       } catch {
         // It cannot be checked any more.
         this.#ended(hash);
@@ -188,15 +199,34 @@ export class SharedSessionStore implements SessionStore {
     }
   }
 
+  /** @throws Late if the database does not answer within two seconds; it may still carry the statement out. */
+  async #ask<Answer>(statement: () => Promise<Answer>): Promise<Answer> {
+    if (this.#late !== undefined) throw new Late();
+    const asked = statement();
+    const found = await soon(
+      this.#parts.clock,
+      asked.then((answer) => ({ answer })),
+    );
+    if (found !== undefined) return found.answer;
+    const end = (): void => {
+      this.#late = undefined;
+    };
+    this.#late = asked.then(end, end);
+    throw new Late();
+  }
+
   async #reaching(work: () => Promise<void>): Promise<void> {
     try {
       await work();
     } catch (error) {
-      if (error instanceof PortolanError) throw signInRefusal('sessions-away', RETRY_S);
+      if (error instanceof PortolanError || error instanceof Late) throw signInRefusal('sessions-away', RETRY_S);
       throw error;
     }
   }
 }
+
+/** Says that the database did not answer in time. */
+class Late extends Error {}
 
 function isSameUser(stored: Json, { via, name }: SessionUser): boolean {
   const user = stored as unknown as SessionUser;

@@ -183,8 +183,9 @@ export class SignIn {
     const { clock, limits } = this.#options;
     // The answer to a sign-in of another browser would sign the user in as another user.
     const isOwn = pending?.provider === provider.id && isSame(answer.get('state') ?? '', pending.state);
-    const ageMs = clock.now() - (pending?.startedMs ?? 0);
-    if (pending === undefined || !isOwn || ageMs < 0 || ageMs > limits.signInMs) throw signInRefusal('oidc-expired');
+    // Another replica may have begun it, whose clock differs.
+    const ageMs = Math.abs(clock.now() - (pending?.startedMs ?? 0));
+    if (pending === undefined || !isOwn || ageMs > limits.signInMs) throw signInRefusal('oidc-expired');
     const succeed = this.#attempts.begin(this.#addressOf(request));
     const { name, groups } = await provider.finish(answer, pending);
     const cookie = await this.#startSession(

@@ -16,11 +16,14 @@ export class SharedWorld {
   readonly lines: string[] = [];
   /** By process: which statements are lost. */
   readonly cut = new Map<string, Cut | ((operation: string) => Cut | undefined)>();
+  /** By process: its statements wait for this. */
+  readonly hung = new Map<string, Promise<void>>();
   hasSignals = true;
 
   open(name: string): SharedLedger {
     const link: DatabaseLink = {
       run: async (operation, statement) => {
+        await this.hung.get(name);
         const found = this.cut.get(name);
         const cut = typeof found === 'function' ? found(operation) : found;
         if (cut === 'before') throw new LinkLost(false);
