@@ -1,5 +1,6 @@
 import type { Lead } from '../ledger/shared.ts';
 import { errorFacts, PortolanError } from '../model/errors.ts';
+import type { OwnedObject } from '../model/owned.ts';
 import { parseScopeKey, type ResourceId, resourceId, type ScopeKey, scopeKey } from '../model/ids.ts';
 import type { Pruned } from '../model/manual.ts';
 import { planDigest } from '../plan/digest.ts';
@@ -78,10 +79,18 @@ async function aloneInScope<Result>(
 }
 
 /** Returns what the ledger has of a scope that is orphaned at this moment; none if it is not. */
-async function orphansIn({ intake, records, sourceLedger, options }: Core, scope: ScopeKey) {
+async function orphansIn(core: Core, scope: ScopeKey) {
   // While the present source is unknown, an application may be about to return.
-  if (!intake.isCurrent) throw sourceUnknown();
-  const owned = await sourceLedger.ledger.objects({ source: options.source, scope });
+  if (!core.intake.isCurrent) throw sourceUnknown();
+  return orphansAmong(core, await ownedIn(core, scope));
+}
+
+function ownedIn({ sourceLedger, options }: Core, scope: ScopeKey): Promise<readonly OwnedObject[]> {
+  return sourceLedger.ledger.objects({ source: options.source, scope });
+}
+
+/** Returns those of the objects that no application refers to at this moment. */
+function orphansAmong({ records }: Core, owned: readonly OwnedObject[]) {
   const all = [...records.values()];
   const unresolved = all.filter(({ status }) => status.scope === null).map(({ work }) => unresolvedOf(work));
   return orphansOf(owned, scopesOf(records), unresolved);
@@ -133,6 +142,9 @@ async function prune(
   const { events, intake } = core;
   const sourceLedger = { ...core.sourceLedger, ledger: lead.ledger };
   const work = await workOf(core, scope);
+  const owned = await ownedIn(core, scope);
+  // A commit that names the application again may be followed while this observes the platform, or removes something.
+  const hasReturned = (): boolean => orphansAmong(core, owned).length === 0;
   const options = orphanOptions(core);
   const actor = `${by}, through ${sourceLedger.actor}`;
   core.passes += 1;
@@ -160,12 +172,14 @@ async function prune(
       const now = planDigest([prepared.plan]);
       if (!isSeen && now !== digest) throw otherPrune(scope, digest, now);
       await refuseOutdated(core, sourceLedger);
+      if (hasReturned()) throw notOrphaned(scope);
       if (!isSeen)
         await recordOfSource({ ...sourceLedger, actor }, [historyRow('prune-orphan', { by, reason, digest })], scope);
       isSeen = true;
       return policy.admit(prepared);
     },
-    withheld: (prepared) => (mayBeOutdated(core) ? { type: 'interrupted' } : policy.withheld(prepared)),
+    withheld: (prepared) =>
+      mayBeOutdated(core) || hasReturned() ? { type: 'interrupted' } : policy.withheld(prepared),
   });
   core.shared?.forget();
   await core.refreshOrphans(work.application.spec.platform);

@@ -169,3 +169,41 @@ test('what the last pass of a removed Application leaves is orphaned too, and a 
   expect(domains(world), 'it stays on the platform').toEqual(['www.example.com']);
   expect(orphans(world)).toEqual([`${SCOPE} Component/shop-web`]);
 });
+
+test.for<readonly [string, 'GET' | 'DELETE', readonly string[]]>([
+  ['it observes the platform', 'GET', ['a.example.com', 'b.example.com', 'www.example.com']],
+  // The first request is answered before the commit is known.
+  ['it removes the first of three rules', 'DELETE', ['b.example.com', 'www.example.com']],
+])('a prune stops when a commit brings the Application back while %s', async ([_, held, left]) => {
+  const world = await inSync();
+  const files = { ...FILES, 'a.yaml': rule('a', 'a.example.com'), 'b.yaml': rule('b', 'b.example.com') };
+  await world.commit(files);
+  await world.until(() => domains(world).length === 3, 'three rules');
+  await world.pass(60_000);
+  await world.commit(REST);
+  await world.pass(20_000);
+  const scope = SCOPE as ScopeKey;
+  const { signal } = new AbortController();
+  const { digest } = await world.controller.api.planPrune(scope, signal);
+  const [arrived, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isHeld = false;
+  world.answer = async ({ method }) => {
+    if (method !== held || isHeld) return undefined;
+    isHeld = true;
+    arrived.resolve();
+    await answered.promise;
+    return undefined;
+  };
+  const pruned = world.controller.api
+    .prune(scope, { by: 'ops', reason: 'a test', digest }, signal)
+    .catch((error: unknown) => error);
+  await arrived.promise;
+  await world.commit(files);
+  expect(orphans(world)).toEqual([]);
+  answered.resolve();
+  const answer = await pruned;
+  if (held === 'GET') expect(answer).toMatchObject({ code: 'controller/not-orphaned' });
+  expect(domains(world)).toEqual(left);
+  const isWhole = (): boolean => world.ready(SHOP) === 'True InSync' && domains(world).length === 3;
+  await world.until(isWhole, 'the application has its rules again');
+});
