@@ -65,6 +65,8 @@ export class DaemonPolicy implements PassPolicy {
   #removalRefusals: readonly Refusal[] = [];
   #named: (action: Action) => boolean = () => false;
   #mayRemove = false;
+  /** Objects that may be removed. One that becomes due during the pass is not counted by `reserve`, so it waits for the next one. */
+  #due: ReadonlySet<string> = new Set();
   /** A newer revision was accepted, so nothing of this pass is sent. */
   #isOutdated = false;
   readonly #limits: GuardLimits;
@@ -134,12 +136,13 @@ export class DaemonPolicy implements PassPolicy {
       this.#isApproved === true || removals.length === 0 ? [] : intake.removalRefusals(removals.length);
     // Nothing is removed in the first pass of a process, or while the present source is unknown.
     this.#mayRemove = record.passes > 1 && this.#isCurrent() && this.#removalRefusals.length === 0;
+    this.#due = new Set(removals.filter((action) => this.#remainingMs(action) <= 0).map(({ object }) => object));
     return 'go';
   }
 
   permits(action: Action): boolean {
     if (!this.#named(action)) return false;
-    return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#remainingMs(action) <= 0);
+    return !action.prune || this.#isApproved === true || (this.#mayRemove && this.#due.has(action.object));
   }
 
   withheld({ scope }: Prepared): SkipReason | undefined {

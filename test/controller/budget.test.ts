@@ -157,3 +157,31 @@ test('rules that move from one document to another are not touched, and spend no
   expect(world.writes().length).toBe(writes);
   expect(world.store.facts.get('budget default default') ?? '"spent":[]').toContain('"spent":[]');
 });
+
+test('a removal that becomes due during a pass waits for the next one, whose budget counts it', async () => {
+  const settings = '{ controller: { pruneAfter: 2m }, prune: { maxShare: 1, dailyObjects: 1, dailyShare: 0 } }';
+  const world = await settled(settings, { rules: 3 });
+  const changed = (wishes: Wishes, alias: string) => ({
+    'a.yaml': filesOf(wishes)['a.yaml']?.replace('port: 7000, protocol', `port: 7000, alias: ${alias}, protocol`) ?? '',
+  });
+  await world.pass(60_000);
+  await world.commit(filesOf({ rules: 0 }));
+  await world.pass(100_000);
+  expect(rulesOf(world)).toBe(3);
+  const [arrived, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  let isHeld = false;
+  world.answer = async ({ method }) => {
+    if (method !== 'PUT' || isHeld) return undefined;
+    isHeld = true;
+    arrived.resolve();
+    await answered.promise;
+    return undefined;
+  };
+  await world.commit(changed({ rules: 0 }, 'ANOTHER'));
+  await arrived.promise;
+  await world.pass(40_000);
+  answered.resolve();
+  await world.pass(300_000);
+  expect(rulesOf(world)).toBe(3);
+  expect(world.application(SHOP).approval?.refusals.map(({ code }) => code)).toEqual(['guard/budget']);
+});
