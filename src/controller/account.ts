@@ -131,6 +131,9 @@ export class Account {
               // Another process has written the account. The next attempt starts from its value.
             }
           } catch (error) {
+            // It may be recorded all the same: until the account is read, it counts too much, and never too little.
+            const { changed, removed } = this.#saved;
+            this.#saved = { changed: changed + freed.changed, removed: removed + freed.removed };
             // The account of a newer revision does not contain it.
             if (!isNewer(error)) throw error;
           }

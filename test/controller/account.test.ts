@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Account, accountFact, type AccountState } from '../../src/controller/account.ts';
-import type { Ledger } from '../../src/ledger/ledger.ts';
+import { inputOutput } from '../../src/ledger/errors.ts';
+import type { Ledger, LedgerTransaction } from '../../src/ledger/ledger.ts';
 import type { SourceLedger } from '../../src/ledger/source-ledger.ts';
 import { canonicalJson } from '../../src/model/json.ts';
 import type { Action } from '../../src/model/plan.ts';
@@ -196,4 +197,31 @@ test('several leaders together never exceed an allowance, and a takeover never r
     }),
     { numRuns: 300 },
   );
+});
+
+test('what was given back without an answer permits no more than the limit', async () => {
+  for (const isRecorded of [true, false]) {
+    const { sourceLedger, stored } = await opened(empty(100));
+    const account = new Account(empty(100));
+    const reserved = await take(account, sourceLedger, 1, prune('1'), prune('2'));
+    const { ledger } = sourceLedger;
+    const unanswered = {
+      ...sourceLedger,
+      ledger: {
+        ...ledger,
+        commit: async (transaction: LedgerTransaction) => {
+          if (isRecorded) await ledger.commit(transaction);
+          throw inputOutput('ledger', undefined);
+        },
+      },
+    };
+    await expect(reserved?.confirm(NOTHING, unanswered)).rejects.toMatchObject({ code: 'ledger/io' });
+    await account.refresh(sourceLedger);
+    let permitted = 0;
+    for (const appId of [2, 3, 4]) if (await take(account, sourceLedger, appId, prune(`${appId}`))) permitted += 1;
+    // Where it was not recorded, nobody gives it back any more.
+    expect(permitted).toBe(isRecorded ? 2 : 0);
+    expect(stored().removed).toBe(2);
+    expect(account.state).toEqual(stored());
+  }
 });
