@@ -57,7 +57,7 @@ export function forwardedApi(parts: ForwardedParts): Forwarded {
     sourceUnit: sourceUnit(source),
     clock,
     log,
-    carryOut: (command, signal) => carryOut({ local, leader, records: core.records, source }, command, signal),
+    carryOut: (command, signal) => carryOut({ local, leader, records: core.records, source, clock }, command, signal),
     orderOf: thingOf,
     isAwaited,
     count: (unit, work) => void core.unitWork.run(unit, () => work),

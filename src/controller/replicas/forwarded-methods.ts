@@ -3,6 +3,7 @@ import type { Command, LeaseUnit } from '../../ledger/shared.ts';
 import { PortolanError } from '../../model/errors.ts';
 import { parseScopeKey, type ResourceId, type ScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
+import { after, type Clock, NOT_NEEDED, unlessAborted } from '../../runtime/clock.ts';
 import { type ControllerApi, notOrphaned, unknownApplication } from '../api.ts';
 import type { Core } from '../core.ts';
 import { platformUnit, sourceUnit } from './leadership.ts';
@@ -203,11 +204,12 @@ interface Carriers {
   readonly leader: LeaderMethods;
   readonly records: Records;
   readonly source: string;
+  readonly clock: Clock;
 }
 
 /** Carries out what another replica ordered. @throws PortolanError when it is refused. */
 export async function carryOut(
-  { local, leader, records, source }: Carriers,
+  { local, leader, records, source, clock }: Carriers,
   command: Command,
   signal: AbortSignal,
 ): Promise<Json | undefined> {
@@ -225,7 +227,27 @@ export async function carryOut(
   const own = (leader as unknown as Methods)[method];
   const carrier = own === undefined ? (local as unknown as Methods) : (leader as unknown as Methods);
   const given = ordered.args.map((arg) => (arg === null ? undefined : arg));
-  return (await carrier[method]?.(...given, ...(forwarded.hasSignal ? [signal] : []))) as Json | undefined;
+  const carry = async (until: AbortSignal): Promise<unknown> =>
+    carrier[method]?.(...given, ...(forwarded.hasSignal ? [until] : []));
+  if (!forwarded.isRead) return (await carry(signal)) as Json | undefined;
+  return (await inTime(clock, forwarded.patienceMs - addedAgoMs, tooLate(method), signal, carry)) as Json | undefined;
+}
+
+/** Ends a read when nobody waits for it any more: it takes the turn of others, and requests to the platform. */
+async function inTime<Answer>(
+  clock: Clock,
+  ms: number,
+  error: PortolanError,
+  signal: AbortSignal,
+  read: (until: AbortSignal) => Promise<Answer>,
+): Promise<Answer> {
+  const [late, ended] = [new AbortController(), new AbortController()];
+  after(clock, ms, ended.signal, () => late.abort(error));
+  try {
+    return await unlessAborted(read(AbortSignal.any([signal, late.signal])), late.signal);
+  } finally {
+    ended.abort(NOT_NEEDED);
+  }
 }
 
 type Methods = Readonly<Record<string, ((...args: unknown[]) => Promise<unknown>) | undefined>>;
