@@ -15,7 +15,7 @@ export function isSigned(secret: Secret, bytes: Uint8Array, signature: string): 
 }
 
 /**
- * Returns a text that differs for another secret. It stays in memory: whoever reads it could try out tokens that people have chosen.
+ * Returns a text that differs for another secret. It stays in memory, because it permits trying out tokens that people have chosen.
  * A database gets it only `sealed`.
  */
 export function fingerprint(secret: Secret): string {

@@ -107,7 +107,7 @@ export class SharedSessionStore implements SessionStore {
   }
 
   /**
-   * @param open returns the user as it was before it was stored; undefined: this is no use of the session.
+   * @param open returns the user as it was before it was stored; undefined: a check that does not count as a use.
    * @throws RequestProblem while the database does not answer, and the session was not seen within the last lease.
    */
   async #find(hash: string, open?: (user: SessionUser) => SessionUser): Promise<Session | undefined> {
