@@ -233,7 +233,7 @@ export async function carryOut(
   return (await inTime(clock, forwarded.patienceMs - addedAgoMs, tooLate(method), signal, carry)) as Json | undefined;
 }
 
-/** Ends a read when nobody waits for it any more, so that others have their turn and the platform has fewer requests. */
+/** Ends a read that no user needs any more, so that other reads have their turn and the platform gets fewer requests. */
 async function inTime<Answer>(
   clock: Clock,
   ms: number,
