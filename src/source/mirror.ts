@@ -127,6 +127,16 @@ export class Mirror {
     }
   }
 
+  /**
+   * Returns the id that `localRef` has, of a commit or of a tag; undefined if it has none. The remote may have moved its ref between
+   * `resolveRef` and a fetch, so it can differ from the id of the `RemoteRef` that was fetched.
+   */
+  async localId(): Promise<string | undefined> {
+    const args = ['rev-parse', '--verify', '--quiet', '--end-of-options', this.localRef];
+    const { exitCode, stdout } = await this.#transport.run(this.folder, args, ASK_LIMIT_MS);
+    return exitCode === 0 ? stdout.trim() : undefined;
+  }
+
   /** Packs the objects of many fetches, if there are many. */
   async tidy(): Promise<void> {
     const settings = ['-c', 'gc.auto=2000', '-c', 'gc.autoPackLimit=20', '-c', 'gc.autoDetach=false'];

@@ -18,7 +18,7 @@ export class RemoteReader extends RepositoryReader {
   readonly #options: RemoteOptions;
   readonly #mirror: Mirror;
   readonly #paths: readonly PathInCommit[];
-  /** The ref that the mirror has fetched completely. */
+  /** The ref as the remote named it before it was last fetched completely. The fetch may have brought another id. */
   #fetched: RemoteRef | undefined;
 
   /** @throws PortolanError `invalid`, as `Mirror` does. */
@@ -51,7 +51,9 @@ export class RemoteReader extends RepositoryReader {
   }
 
   async #read(remote: RemoteRef): Promise<SourceReading> {
-    if (this.#fetched?.id !== remote.id) {
+    // A fetch brings the commit that the ref has at that time. If the ref is set back to the id that was asked for before it, only a
+    // comparison with the local ref shows that the fetch must be repeated.
+    if (this.#fetched?.id !== remote.id || (await this.#mirror.localId()) !== remote.id) {
       await this.#mirror.fetch(remote);
       this.#fetched = remote;
     } else await this.#mirror.tidy();
