@@ -28,6 +28,7 @@ import { ledgerOfPlatform, ledgerOfRecord } from './replicas/unit-ledgers.ts';
 import { followLeads } from './replicas/unit-changes.ts';
 import { SharedState } from './replicas/shared-state.ts';
 import { UnitWork } from './replicas/unit-work.ts';
+import { ScopeClaims } from './scope-claims.ts';
 import { createSlots } from './slots.ts';
 import { STEP_MS } from './source-contact.ts';
 import { workOn } from './worker.ts';
@@ -67,7 +68,7 @@ function createCore(
     }),
     records: new Map(),
     commits: new Commits(sourceLedger),
-    claims: new Map(),
+    claims: new ScopeClaims(),
     orphanWork: new Set(),
     decided: new Map(),
     recordTurns: new RecordTurns(),

@@ -18,6 +18,7 @@ import type { Intake } from './intake.ts';
 import type { ControllerConfiguration, CoreBase } from './options.ts';
 import type { AppRecord, Kept } from './ledger-records.ts';
 import type { Leadership } from './replicas/leadership.ts';
+import type { ScopeClaims } from './scope-claims.ts';
 import type { Slots } from './slots.ts';
 import type { RecordTurns } from './record-turns.ts';
 
@@ -32,8 +33,7 @@ export interface Core extends CoreBase {
   readonly intake: Intake;
   readonly slots: Slots;
   readonly gates: Gates;
-  /** Applications by the scope that they resolve to. Applications that share a scope are all in error. */
-  readonly claims: Map<ScopeKey, Set<ResourceId>>;
+  readonly claims: ScopeClaims;
   /** Aborted when no new work may start. */
   readonly stop: AbortSignal;
   account: Account;

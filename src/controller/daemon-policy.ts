@@ -23,6 +23,7 @@ import { type Core, passOptions, publish, withAdoption } from './core.ts';
 import { draftEvent } from './events.ts';
 import { type AppRecord, historyRow, type Kept, saveRecord, type StatusLedger, writeRecord } from './ledger-records.ts';
 import { addAge, restartAges, setPendingRemovals, remainingMs } from './removal-age.ts';
+import { referenceOf } from './resolved-scope.ts';
 
 /** Result of a pass, before it is judged. */
 export interface Passed {
@@ -118,7 +119,7 @@ export class DaemonPolicy implements PassPolicy {
   async admit(prepared: Prepared): Promise<Admission> {
     const record = this.#record;
     const { options, intake, gates, commits } = this.#core;
-    claim(this.#core, record, prepared);
+    if (!claim(this.#core, record, prepared)) return 'observe';
     this.#prepared = prepared;
     this.#planned(prepared);
     if (this.#adopts === false) await this.#endAdoption();
@@ -327,16 +328,19 @@ export class DaemonPolicy implements PassPolicy {
 
 /**
  * Records which application resolves to a scope.
+ * @returns false if a commit has made the manifest refer to another scope since the pass began. The former one stays free for the
+ * applications that refer to it now.
  * @throws PortolanError when another one resolves to the same scope, because they would undo each other's changes.
  */
-function claim({ claims, records, orphanWork }: Core, record: AppRecord, { scope }: Prepared): void {
+function claim({ claims, records, orphanWork }: Core, record: AppRecord, { scope, work }: Prepared): boolean {
+  if (referenceOf(work.application.spec) !== referenceOf(record.work.application.spec)) return false;
   const key = scopeKey(scope);
   if (orphanWork.has(key)) throw beingPruned(record.id, key);
-  const claimants = claims.get(key) ?? new Set();
-  claims.set(key, claimants.add(record.id));
-  const others = [...claimants].filter((id) => id !== record.id).map((id) => records.get(id)?.work);
-  const works = others.filter((work) => work !== undefined);
+  claims.claim(key, record.id);
+  const others = claims.of(key).filter((id) => id !== record.id);
+  const works = others.flatMap((id) => records.get(id)?.work ?? []);
   if (works.length > 0) throw sharedScope(key, [record.work, ...works]);
+  return true;
 }
 
 function adoptionChanged(resource = 'the resource'): Refusal {

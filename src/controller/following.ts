@@ -207,8 +207,7 @@ function remove(core: Core, id: ResourceId): void {
 
 /** Frees the scope of an application until it is resolved again. */
 function release({ claims, gates }: Core, record: AppRecord): void {
-  const { id, status } = record;
-  if (status.scope !== null) claims.get(status.scope)?.delete(id);
+  claims.release(record.id);
   gates.forget(record);
 }
 

@@ -64,7 +64,7 @@ async function aloneInScope<Result>(
   if (platform === undefined) throw notOrphaned(scope);
   const unit = platformUnit(platform);
   return alone(core, { key: resourceId('Application', scope), unit }, signal, async (lead) => {
-    const claimants = (): readonly ResourceId[] => [...(core.claims.get(scope) ?? [])];
+    const claimants = (): readonly ResourceId[] => core.claims.of(scope);
     // The last pass of an application that was removed from the source.
     const last = claimants().filter((id) => !core.records.has(id) && core.queue.isRunning(id));
     for (const id of last) await alone(core, { key: id, unit }, signal, async () => {});

@@ -94,7 +94,7 @@ function isNotLeader(error: unknown): error is PortolanError {
 
 /** Frees the scope of an application that was removed during its last pass, which may have left something behind. */
 function abandon({ claims, refreshOrphans }: Core, { id, status }: AppRecord): void {
-  for (const claimants of claims.values()) claimants.delete(id);
+  claims.release(id);
   void refreshOrphans(status.platform);
 }
 

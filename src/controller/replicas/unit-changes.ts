@@ -30,10 +30,10 @@ function beginLead(core: Core, { unit }: Lead, records: readonly AppRecord[]): v
   core.shared?.forget();
   core.gates.beginLead();
   for (const record of records) core.gates.forget(record);
-  for (const scope of core.claims.keys()) {
+  core.claims.releaseScopes((scope) => {
     const platform = parseScopeKey(scope)?.platform;
-    if (platform !== undefined && platformUnit(platform) === unit) core.claims.delete(scope);
-  }
+    return platform !== undefined && platformUnit(platform) === unit;
+  });
 }
 
 /** Waits for the work of a unit, as long as the settings allow. The next leader observes the rest. */

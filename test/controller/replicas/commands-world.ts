@@ -3,6 +3,7 @@ import type { Core } from '../../../src/controller/core.ts';
 import { Commands } from '../../../src/controller/replicas/commands.ts';
 import { followLeads } from '../../../src/controller/replicas/unit-changes.ts';
 import { UnitWork } from '../../../src/controller/replicas/unit-work.ts';
+import { ScopeClaims } from '../../../src/controller/scope-claims.ts';
 import type { Command, LeaseUnit } from '../../../src/ledger/shared.ts';
 import { PortolanError } from '../../../src/model/errors.ts';
 import type { Json } from '../../../src/model/json.ts';
@@ -62,7 +63,7 @@ export class CommandsWorld extends SharedWorld {
       options: { clock: this.clock, log: logInto(this.lines) },
       configuration: { settings: { controller: { drainTimeoutMs: DRAIN_MS } } },
       gates: { beginLead() {} },
-      claims: new Map(),
+      claims: new ScopeClaims(),
     } as unknown as Core);
     commands.start();
     onTestFinished(() => commands.close());
