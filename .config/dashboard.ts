@@ -8,7 +8,8 @@ import { existsSync, globSync, mkdirSync, readdirSync, readFileSync, renameSync,
 import { basename, dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import type { Logger, Plugin } from 'vite';
+import type { BuildEnvironmentOptions, InlineConfig, Logger, Plugin } from 'vite';
+import { BOOT_NAME } from '../src/server/dashboard.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const source = join(root, 'src', 'dashboard');
@@ -63,7 +64,7 @@ export async function buildDashboard(folder: string): Promise<readonly string[]>
   const modules = new Set<string>();
   // Most runs need no build, and vite takes longer to load than all the rest.
   const { build, createLogger } = await import('vite');
-  await build({
+  const common = {
     configFile: false,
     root: source,
     // Relative, because the server may be behind a path prefix.
@@ -73,19 +74,28 @@ export async function buildDashboard(folder: string): Promise<readonly string[]>
     publicDir: false,
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     plugins: [collecting(modules)],
+  } satisfies InlineConfig;
+  const options = { outDir: folder, target: 'es2023', reportCompressedSize: false } satisfies BuildEnvironmentOptions;
+  await build({
+    ...common,
     build: {
-      outDir: folder,
+      ...options,
       emptyOutDir: true,
-      target: 'es2023',
       // A file inside of another one would need a policy that permits data: URLs.
       assetsInlineLimit: 0,
       modulePreload: { polyfill: false },
-      reportCompressedSize: false,
     },
   });
+  // One script without imports, whose name is the same in every version.
+  const output = { format: 'iife', entryFileNames: `assets/${BOOT_NAME}` } as const;
+  await build({
+    ...common,
+    build: { ...options, emptyOutDir: false, rolldownOptions: { input: join(source, 'boot.ts'), output } },
+  });
   const page = join(folder, 'index.html');
-  // The script chooses the theme, so nothing may be drawn before it ran.
-  writeFileSync(page, readFileSync(page, 'utf8').replace('<script type="module"', '$& blocking="render"'));
+  // The entry chooses the theme, so nothing may be drawn before it ran. The boot script must notice if it does not load.
+  const scripts = `<script src="./assets/${BOOT_NAME}"></script>\n    <script type="module" blocking="render"`;
+  writeFileSync(page, readFileSync(page, 'utf8').replace('<script type="module"', scripts));
   for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' })) compress(join(folder, name));
   const own = globSync('**/*', { cwd: source, withFileTypes: true }).filter((entry) => entry.isFile());
   return [

@@ -4,7 +4,7 @@ import { safeText } from '../model/text.ts';
 import { inBase } from './base.ts';
 import { signedOut } from './sign-in-state.ts';
 
-/** Requests to the API of the controller: the only file of the dashboard that sends any. The browser adds the cookie of the session. */
+/** Requests to the API of the controller: the only file of the dashboard that sends any to it. The browser adds the cookie of the session. */
 
 /** A request that failed: the problem of the server, or of the way to it. */
 export class ApiError extends Error {

@@ -3,11 +3,14 @@ import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { PAGE_PATHS } from './pages.ts';
 
+/** Name of the script that reloads a page whose files did not arrive. Any version answers it to a page of any other version. */
+export const BOOT_NAME = 'boot.js';
+
 /** The files of the dashboard, which are the same for everyone and contain no data. */
 export interface Dashboard {
   /** The document of all pages. Its addresses begin with `./`. */
   readonly page: string;
-  /** Hashed files by name. */
+  /** Hashed files and the boot script, by name. */
   readonly assets: ReadonlyMap<string, Asset>;
 }
 
@@ -111,11 +114,16 @@ export function addDashboard(app: FastifyInstance, dashboard: Dashboard | undefi
     config: { isPage: true },
     handler: async (request, reply) => {
       if (!gate().hasDashboard) return reply.callNotFound();
-      const asset = dashboard?.assets.get(request.params['*']);
-      if (asset === undefined)
-        return reply.code(404).type('text/plain; charset=utf-8').send('The file does not exist.\n');
+      const name = request.params['*'];
+      const asset = dashboard?.assets.get(name);
+      if (asset === undefined) {
+        // It may be a file of another version. On a new connection, the next attempt may reach a replica that has it.
+        reply.code(404).header('connection', 'close').type('text/plain; charset=utf-8');
+        return reply.send('The file does not exist.\n');
+      }
       const encoding = chooseEncoding(asset, request.headers['accept-encoding']);
-      reply.header('cache-control', 'public, max-age=31536000, immutable').header('vary', 'accept-encoding');
+      reply.header('vary', 'accept-encoding');
+      if (name !== BOOT_NAME) reply.header('cache-control', 'public, max-age=31536000, immutable');
       if (encoding !== 'identity') reply.header('content-encoding', encoding);
       return reply.type(asset.contentType).send(asset.contents.get(encoding));
     },

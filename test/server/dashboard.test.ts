@@ -20,6 +20,7 @@ function built(): string {
   writeFileSync(join(folder, 'assets', 'index-1.js'), SCRIPT);
   writeFileSync(join(folder, 'assets', 'index-1.js.br'), brotliCompressSync(SCRIPT));
   writeFileSync(join(folder, 'assets', 'index-1.js.gz'), gzipSync(SCRIPT));
+  writeFileSync(join(folder, 'assets', 'boot.js'), 'void 0;\n');
   writeFileSync(join(folder, 'secret.txt'), 'no');
   return folder;
 }
@@ -98,6 +99,17 @@ test('assets are compressed as the browser accepts it, and stored forever', asyn
   const head = await raw(`${url}/assets/index-1.js`, { 'accept-encoding': 'br' }, 'HEAD');
   expect(head).toMatchObject({ status: 200, body: Buffer.alloc(0) });
   expect(Number(head.headers['content-length'])).toBe(brotliCompressSync(SCRIPT).length);
+});
+
+test('the boot script is never stored, and a file of another version ends the connection', async () => {
+  const { url } = await serve({ dashboardFolder: built() });
+  const boot = await raw(`${url}/assets/boot.js`);
+  expect(boot.status).toBe(200);
+  expect(boot.headers['cache-control']).toBe('no-store');
+  const missing = await raw(`${url}/assets/index-2.js`);
+  expect(missing.status).toBe(404);
+  expect(missing.headers['cache-control']).toBe('no-store');
+  expect(missing.headers['connection']).toBe('close');
 });
 
 test('nothing outside of the assets is a file, and strangers learn no route of the API', async () => {

@@ -86,6 +86,18 @@ export function Failed({ problem, onRetry, retryLabel = 'Retry' }: FailedProps) 
   );
 }
 
+/** A part of the dashboard whose code did not arrive. @param what begins the title: `This page`. */
+export function PartMissing({ what }: { readonly what: string }) {
+  const problem: Problem = {
+    status: 0,
+    title: `${what} could not be loaded`,
+    code: 'dashboard/part-missing',
+    detail: 'A file of the dashboard did not arrive: the connection is lost, or the controller was updated.',
+    remedy: 'Reload the page.',
+  };
+  return <Failed problem={problem} retryLabel="Reload" onRetry={() => location.reload()} />;
+}
+
 /** Shows loaded data, or the state of its loading. A failed reload shows above the data that was loaded before. */
 export function WithData<T>({
   of: { data, problem, reload },

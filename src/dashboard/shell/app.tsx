@@ -3,8 +3,9 @@ import { useEffect, useErrorBoundary, useState } from 'preact/hooks';
 import type { Problem } from '../api.ts';
 import { PAGES, type PageProps } from '../pages.ts';
 import { Missing } from '../pages/missing.tsx';
-import { Failed, Loading } from '../parts/states.tsx';
+import { Failed, Loading, PartMissing } from '../parts/states.tsx';
 import { Toasts } from '../parts/toasts.tsx';
+import { loadPart } from '../recovery.ts';
 import { match } from '../router.ts';
 import { access } from '../sign-in-state.ts';
 import type { PagePath } from '../../server/pages.ts';
@@ -47,14 +48,6 @@ export function App() {
 /** Code of pages that were shown. */
 const loaded = new Map<PagePath, ComponentType<PageProps>>();
 
-const PART_MISSING: Problem = {
-  status: 0,
-  title: 'This page could not be loaded',
-  code: 'dashboard/part-missing',
-  detail: 'A file of the dashboard did not arrive: the connection is lost, or the controller was updated.',
-  remedy: 'Reload the page.',
-};
-
 const FAULT: Problem = {
   status: 0,
   title: 'This page failed',
@@ -70,7 +63,7 @@ function CurrentPage() {
   const page = found?.page;
   useEffect(() => {
     if (page === undefined || loaded.has(page)) return;
-    PAGES[page].load().then(
+    loadPart(page, PAGES[page].load).then(
       (component) => {
         loaded.set(page, component);
         update((count) => count + 1);
@@ -79,7 +72,7 @@ function CurrentPage() {
     );
   }, [page]);
   if (found === undefined) return <Missing />;
-  if (missing === found.page) return <Failed problem={PART_MISSING} retryLabel="Reload" onRetry={reload} />;
+  if (missing === found.page) return <PartMissing what="This page" />;
   const Page = loaded.get(found.page);
   if (Page === undefined || (access.value !== 'signed-in' && page !== '/sign-in')) return <Loading lines={6} />;
   // A key for each path: nothing of one application stays on the page of another one.
@@ -93,9 +86,9 @@ function CurrentPage() {
 /** Shows a message in place of a page that throws. */
 function Guarded({ children }: { readonly children: ComponentChildren }) {
   const caught: readonly unknown[] = useErrorBoundary((thrown: unknown) => reportError(thrown));
-  return caught[0] === undefined ? children : <Failed problem={FAULT} retryLabel="Reload" onRetry={reload} />;
-}
-
-function reload(): void {
-  location.reload();
+  return caught[0] === undefined ? (
+    children
+  ) : (
+    <Failed problem={FAULT} retryLabel="Reload" onRetry={() => location.reload()} />
+  );
 }
