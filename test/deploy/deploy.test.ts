@@ -106,7 +106,11 @@ test('every file of the folder is in the kustomization, and every kind is there 
 });
 
 const throughIngress = (path = '/') =>
-  rendered(({ ingress }) => Object.assign(ingress, { enabled: true, path, annotations: { 'example.com/a': 'b' } }));
+  rendered(({ ingress }) => {
+    ingress.enabled = true;
+    ingress.path = path;
+    ingress.annotations['example.com/a'] = 'b';
+  });
 const envOf = (objects: readonly Part[]): Readonly<Record<string, string>> => {
   const { containers } = objects.find(({ kind }) => kind === 'Deployment').spec.template.spec;
   return Object.fromEntries(containers[0].env.map(({ name, value }: Part) => [name, value]));
@@ -118,6 +122,7 @@ test('the ingress of the chart leads to the service, tells the server its addres
   expect(ingress.metadata.annotations).toEqual({
     'nginx.ingress.kubernetes.io/proxy-read-timeout': '3600',
     'nginx.ingress.kubernetes.io/proxy-body-size': '8m',
+    'nginx.ingress.kubernetes.io/affinity': 'cookie',
     'example.com/a': 'b',
   });
   expect(ingress.spec.rules[0].http.paths[0]).toMatchObject({ path: '/portolan', pathType: 'Prefix' });
@@ -134,6 +139,7 @@ test('the example of an ingress is that of the chart, and refers to the manifest
   const [example] = documents(read('ingress.yaml'));
   const ofChart = throughIngress().find(({ kind }) => kind === 'Ingress');
   expect(example.spec).toEqual(JSON.parse(JSON.stringify(ofChart.spec).replaceAll('"charted"', '"portolan"')));
+  expect({ ...example.metadata.annotations, 'example.com/a': 'b' }).toEqual(ofChart.metadata.annotations);
   expect(example.metadata.namespace).toBe(kustomization.namespace);
   const service = plain.find(({ kind }) => kind === 'Service');
   const backend = example.spec.rules[0].http.paths[0].backend.service;
