@@ -113,13 +113,19 @@ test('while a lock is held on its tables, the attempts that a replica gives up t
 
 test('the server ends a slow statement before its process gives the connection up', async () => {
   const { access } = await crowded();
-  const pool = await openPool(access, { statementMsMax: 2_000 });
+  const pool = await openPool(access);
   onTestFinished(() => pool.end());
   const client = await pool.connect();
   await expect(client.query('SELECT pg_sleep(60)', [])).rejects.toMatchObject({ code: '57014' });
   // The connection is as good as before.
   expect((await client.query('SELECT 1 AS one', [])).rows).toEqual([{ one: '1' }]);
   client.release();
+  // Behind a pooler, others get the connections of renewals, whose own limit is shorter.
+  const short = await openPool(access, { statementMsMax: 2_000 });
+  onTestFinished(() => short.end());
+  const renewal = await short.connect();
+  expect((await renewal.query('SHOW statement_timeout', [])).rows).toEqual([{ statement_timeout: '14s' }]);
+  renewal.release();
 });
 
 test('work on a whole ledger may wait for a lock for long', async () => {

@@ -15,6 +15,8 @@ export interface GroupView {
   readonly replicas: readonly string[];
   /** The leader of each unit that has one. */
   readonly leaders: ReadonlyMap<LeaseUnit, string>;
+  /** Names of the replicas that live and may not take units. They keep those that they lead. */
+  readonly resting?: ReadonlySet<string>;
 }
 
 /** Describes the group as this process knows it. */
@@ -52,7 +54,9 @@ export function viewOf(
   const leaders = new Map<LeaseUnit, string>();
   for (const { unit, replica, leftMs } of rows) if (leftMs > 0) leaders.set(unit, replica);
   for (const unit of held) leaders.set(unit, own.name);
-  return { units, replicas: replicas.map((one) => one.name), leaders };
+  const names = new Set(replicas.map((one) => one.name));
+  const resting = new Set(all.map((one) => one.name).filter((name) => !names.has(name)));
+  return { units, replicas: [...names], leaders, resting };
 }
 
 /** A unit that one replica hands over to another. */
@@ -82,10 +86,11 @@ export function assignFree(view: GroupView): ReadonlyMap<LeaseUnit, string> {
 
 /**
  * Returns the next unit to hand over, so that no replica leads more than 1.25 times its part, or less than 0.75 times; undefined if
- * the units are divided well enough, or while one of them has no leader among these replicas.
+ * the units are divided well enough, or while one of them has no leader among these replicas, other than a resting one.
  */
 export function nextMove(view: GroupView): UnitMove | undefined {
-  const { units, replicas, leaders } = view;
+  const { replicas, leaders, resting } = view;
+  const units = view.units.filter((unit) => resting?.has(leaders.get(unit) ?? '') !== true);
   const loads = loadsOf(view);
   if (units.some((unit) => !loads.has(leaders.get(unit) ?? ''))) return undefined;
   const to = leastLoaded(loads);

@@ -163,6 +163,7 @@ export class ReplicaLeadership implements Leadership {
       } catch (error) {
         if (!(error instanceof PortolanError) || isLedgerPast(error)) throw error;
         this.#ability.noteRead(false);
+        this.#giveUp();
         observer.databaseAsked(false);
         this.#logRefusal(error);
         waitMs = Math.max(0, Math.min(POLL_MS, leaseMs / BEATS, this.#beatDueMs - clock.monotonic()));
@@ -199,9 +200,9 @@ export class ReplicaLeadership implements Leadership {
     const hasChanged = this.#ability.canTake !== this.#couldTake;
     // After one that was missed, nothing else is asked first: that could wait for long.
     if (this.#missed > 0 || hasChanged || clock.monotonic() >= this.#beatDueMs) await this.#beat();
-    this.#giveUp();
     const rows = await shared.leaders();
     this.#ability.noteRead(isCurrent() !== false);
+    this.#giveUp();
     observer.databaseAsked(true);
     this.#refusal = undefined;
     this.#noteGroup();

@@ -35,12 +35,12 @@ const STATEMENT_MS_MAX = 15_000;
  * the holder of that lock has committed, and a confirmed commit must survive a power cut. The server ends a statement, and its wait for a
  * lock, before this process gives the connection up: it does not notice a lost connection meanwhile, so each attempt would take one more
  * connection, and a slow database would get more and more work.
- * Behind a pooler, another process may get the session: there, the limit ends only a wait that is repeated. Work on a whole ledger has limits
+ * Behind a pooler, another process may get the session: there, the limit of a wait ends only what is repeated, and no limit of a statement is
+ * shorter than the one that all have. Work on a whole ledger has limits
  * of its own (`UNLIMITED`).
  */
 const sessionOf = (statementMsMax: number): string =>
-  `set default_transaction_isolation = 'read committed'; set synchronous_commit = on; ${limitsOf(serverMsMaxOf(statementMsMax))}`;
-const limitsOf = (ms: number): string => `set lock_timeout = ${ms}; set statement_timeout = ${ms}`;
+  `set default_transaction_isolation = 'read committed'; set synchronous_commit = on; set lock_timeout = ${serverMsMaxOf(statementMsMax)}; set statement_timeout = ${serverMsMaxOf(Math.max(statementMsMax, STATEMENT_MS_MAX))}`;
 /** The rest is for the answer to arrive. */
 const serverMsMaxOf = (statementMsMax: number): number =>
   Math.floor(statementMsMax - Math.min(1_000, statementMsMax / 5));

@@ -101,6 +101,19 @@ test.for<readonly [string, (replica: GroupReplica) => void, (replica: GroupRepli
   },
 );
 
+test('after a minute in which no replica could read, none gives its units up', async () => {
+  const group = groupOf(6);
+  const [a, b] = [group.add('a'), group.add('b')];
+  await group.pass(8 * LEASE_MS);
+  const before = [a, b].map(({ lost }) => lost.length);
+  for (const replica of [a, b]) refuse('leaders')(replica);
+  await group.pass(3 * MINUTE_MS);
+  for (const replica of [a, b]) replica.faultOf = () => undefined;
+  await group.pass(2 * LEASE_MS);
+  expect([a, b].map(({ lost }) => lost.length)).toEqual(before);
+  expect(group.isWhole).toBe(true);
+});
+
 test('where no replica can read, each keeps its units, and takes what is free', async () => {
   const group = groupOf(4);
   const [a, b] = [group.add('a'), group.add('b')];

@@ -173,3 +173,12 @@ test('nothing moves while a unit has no leader, or one that is not among the rep
 test('without a replica, no unit is assigned', () => {
   expect(assignFree({ units: [platformUnit('a')], replicas: [], leaders: new Map() }).size).toBe(0);
 });
+
+test('units move between the others while a replica that may not take any keeps its own', () => {
+  const units = Array.from({ length: 8 }, (_, at) => `platform:p${at}` as const);
+  const leaders = new Map(units.map((unit, at) => [unit, at < 4 ? 'a' : 'b']));
+  const view = { units, replicas: ['c', 'a'], leaders };
+  expect(nextMove({ ...view, resting: new Set(['b']) })).toEqual({ unit: 'platform:p0', from: 'a', to: 'c' });
+  // The lease of a dead replica has not ended.
+  expect(nextMove({ ...view, resting: new Set() })).toBeUndefined();
+});
