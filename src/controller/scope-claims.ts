@@ -34,6 +34,6 @@ export class ScopeClaims {
 
   /** Releases the scopes for which a function returns true, from all their applications. */
   releaseScopes(isMeant: (scope: ScopeKey) => boolean): void {
-    for (const [id, scope] of [...this.#scopes]) if (isMeant(scope)) this.release(id);
+    for (const [id, scope] of this.#scopes) if (isMeant(scope)) this.release(id);
   }
 }
