@@ -108,7 +108,7 @@ function facts(both: Both): void {
     const leads = [await leadOf(one, 'platform:east'), await leadOf(two, 'platform:west')];
     const set = (lead: Lead, ...operations: LedgerOperation[]) =>
       lead.ledger.commit(transaction(operations, lead.unit));
-    expect(await two.factsSince(0, ['status '])).toEqual({ serial: 0, facts: new Map() });
+    expect(await two.factsSince(0, ['status '])).toEqual({ isAnew: false, serial: 0, facts: new Map() });
     await set(leads[0] as Lead, fact('status a', '1'), fact('status b', '1'), fact('other', '1'));
     const first = await two.factsSince(0, ['status ', 'nothing ']);
     expect([...first.facts]).toEqual([
