@@ -135,6 +135,29 @@ test('while the database hangs, a session that was seen is known within two seco
   expect(await one.use(other)).toBeDefined();
 });
 
+test('while one of two statements still hangs, no other is sent', async () => {
+  const { world, one } = stores();
+  const id = await one.start(ops);
+  await one.use(id);
+  let statements = 0;
+  world.cut.set('one', (operation) => void (operation === 'sessions' && (statements += 1)));
+  const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  world.hung.set('one', first.promise);
+  const uses = [one.use(id)];
+  world.hung.set('one', second.promise);
+  uses.push(one.use(id));
+  await Promise.all(uses);
+  first.resolve();
+  await world.clock.sleep(3_000);
+  await one.use(id);
+  expect(statements).toBe(1);
+  second.resolve();
+  world.hung.delete('one');
+  await world.clock.sleep(3_000);
+  await one.use(id);
+  expect(statements).toBe(3);
+});
+
 test('the database has nothing by which a token could be guessed, and a reload ends no session of a valid token', async () => {
   const { world, one, other } = stores();
   const user = { via: 'token', name: 'ops', fingerprint: 'fingerprint-of-a-token' } as const;

@@ -47,8 +47,8 @@ export class SharedSessionStore implements SessionStore {
   readonly #watched = new Map<string, Set<() => void>>();
   #isWatching = false;
   #awayUntilMs: MonotonicMs = Number.NEGATIVE_INFINITY;
-  /** A statement that takes too long; while it is under way, no other one is sent. */
-  #late: Promise<unknown> | undefined;
+  /** Number of statements that take too long. While one does, no other is sent. */
+  #late = 0;
 
   constructor(parts: SharedSessionParts) {
     this.#parts = parts;
@@ -201,17 +201,18 @@ export class SharedSessionStore implements SessionStore {
 
   /** @throws Late if the database does not answer within two seconds; it may still carry the statement out. */
   async #ask<Answer>(statement: () => Promise<Answer>): Promise<Answer> {
-    if (this.#late !== undefined) throw new Late();
+    if (this.#late > 0) throw new Late();
     const asked = statement();
     const found = await soon(
       this.#parts.clock,
       asked.then((answer) => ({ answer })),
     );
     if (found !== undefined) return found.answer;
+    this.#late += 1;
     const end = (): void => {
-      this.#late = undefined;
+      this.#late -= 1;
     };
-    this.#late = asked.then(end, end);
+    asked.then(end, end);
     throw new Late();
   }
 
