@@ -1,5 +1,6 @@
 import type { LeaseUnit, LiveReplica, ReplicaReport, UnitLeader } from '../../ledger/shared.ts';
 import { compareText } from '../../model/text.ts';
+import type { LedFacts } from './group.ts';
 
 /** Share of its part that a replica may lead at most, and should lead at least. Between them, no unit moves. */
 const MOST = 1.25;
@@ -34,7 +35,7 @@ export function reachableOthers({ own, live, leaseMs }: GroupState): readonly Li
 
 /** Whether a replica reports that it can take units. An earlier version does not report it, and counts as one that can. */
 export function canTake({ facts }: ReplicaReport): boolean {
-  return (facts as { readonly canTake?: boolean } | null)?.canTake !== false;
+  return (facts as unknown as LedFacts | null)?.canTake !== false;
 }
 
 /** @param held the units that this process leads, takes or hands over. */

@@ -52,6 +52,17 @@ test('a replica that was restarted under its name does not count the units of it
   ]);
 });
 
+test('a heartbeat has what the leadership reports and what the controller knows', async () => {
+  const { one, two } = await twoLeaders('{}', true);
+  await one.replicas.shared.beat(
+    { name: 'one', version: '0.0.0', address: null, startedMs: 0, facts: { canTake: false } },
+    false,
+  );
+  const report = { name: 'two', version: '0.0.0', address: null, startedMs: 0, facts: {} };
+  const live = await two.replicas.shared.beat(report, false);
+  expect(live.find(({ name }) => name === 'one')?.facts).toMatchObject({ canTake: false, isCurrent: true });
+});
+
 test('a unit that was led counts as configured while a live replica reports that it can lead it', async () => {
   const { group, one, two } = await twoLeaders();
   await two.leadership.take('platform:third');
