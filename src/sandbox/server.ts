@@ -44,6 +44,8 @@ export interface SandboxOptions {
   readonly latencyMs?: number;
   readonly faults?: readonly FaultRule[];
   readonly log?: Log;
+  /** Called with each request of the API once all of it has arrived, before it has any effect. */
+  readonly onRequest?: (request: SandboxRequest) => void;
 }
 
 /** A running sandbox. */
@@ -174,6 +176,7 @@ class Desk {
     if (request === undefined)
       return send(response, responseTo(frameworkError(413, 'body too large', 'RequestTooLarge')));
     if (isControlPath(request.path)) return send(response, answerControl(this, request));
+    this.#options.onRequest?.(request);
     const match = matchRoute(this.dialect, request.method, request.path);
     const operation = match.type === 'route' ? match.route.operation : 'unknown';
     const facts = { operation, method: request.method, path: request.path };
