@@ -1,61 +1,80 @@
 import { openPostgresLedger } from '../../../src/ledger/postgres/open.ts';
 import { verifyPostgresLedger } from '../../../src/ledger/postgres/verify.ts';
+import type { Intent } from '../../../src/model/owned.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
 import { systemRandom } from '../../../src/runtime/random.ts';
 import { postgresUrl } from '../../support/postgres.ts';
 import { accessTo, type Estate, type EstatePlatform } from './estate.ts';
+import { intentTimes, isOfObservation, leaseChanges } from './observation.ts';
+import { strayWrites, type TimedIntent } from './oracles/arrivals.ts';
+import { type Claim, falseClaims } from './oracles/claims.ts';
+import { repeatedRemovals } from './oracles/effects.ts';
+import { type Expected, type Struck, unexpected } from './oracles/expected.ts';
+import { earlyGrants, tenuresOf } from './oracles/leases.ts';
+import type { ArrivalRecorder } from './recorder.ts';
 
-/** Compares the journal with the requests that the platforms really received. */
+/** What happened in a cycle. */
+export interface Happened {
+  readonly claims: readonly Claim[];
+  readonly struck: readonly Struck[];
+  readonly expected: Expected | undefined;
+}
+
+/** Compares the journal and the leases with the requests that the platforms really received. */
 export class JournalCheck {
   readonly #estate: Estate;
-  /** States of intents that were seen with an outcome: none may change. */
-  readonly #acknowledged = new Map<string, string>();
+  readonly #recorder: ArrivalRecorder;
 
-  constructor(estate: Estate) {
+  constructor(estate: Estate, recorder: ArrivalRecorder) {
     this.#estate = estate;
-  }
-
-  get acknowledged(): number {
-    return this.#acknowledged.size;
+    this.#recorder = recorder;
   }
 
   /** Returns sentences; none: every invariant holds. */
-  async violations(): Promise<readonly string[]> {
+  async violations({ claims, struck, expected }: Happened): Promise<readonly string[]> {
     const { postgres, platforms } = this.#estate;
     const access = accessTo(postgresUrl(postgres.port, 'portolan'));
-    const found = (await verifyPostgresLedger(access)).findings.map(({ message }) => `ledger verify: ${message}`);
-    const options = { clock: systemClock, random: systemRandom, actor: 'kill cycles', readOnly: true };
-    const ledger = await openPostgresLedger(access, options);
-    try {
-      const intents = await ledger.intents({});
-      const states = new Map(intents.map(({ id, state }) => [id, state]));
-      for (const [id, state] of this.#acknowledged)
-        if (states.get(id) !== state)
-          found.push(`the outcome of intent ${id} was ${state} and is ${states.get(id) ?? 'lost'}`);
-      for (const { id, state } of intents)
-        if (state === 'applied' || state === 'rejected') this.#acknowledged.set(id, state);
-      for (const platform of platforms) {
-        const own = intents.filter(({ scope }) => scope.startsWith(`${platform.name}/`));
-        found.push(
-          ...doubles(platform),
-          ...unpromised(
-            platform,
-            Map.groupBy(own, ({ operation }) => operation),
-          ),
-        );
-      }
-    } finally {
-      await ledger.close();
-    }
+    const { findings } = await verifyPostgresLedger(access);
+    const found = findings
+      .filter(({ message }) => !isOfObservation(message))
+      .map(({ message }) => `ledger verify: ${message}`);
+    const intents = await this.#intents();
+    const tenures = tenuresOf(await leaseChanges(postgres));
+    found.push(
+      ...platforms.flatMap((platform) => [...doubles(platform), ...removals(platform)]),
+      ...strayWrites(this.#recorder.arrivals, intents, tenures),
+      ...earlyGrants(tenures),
+      ...falseClaims(claims, tenures),
+      ...(expected === undefined ? [] : unexpected(expected, struck, tenures)),
+      ...uncounted(platforms, this.#recorder),
+    );
     return found;
   }
 
-  /** Returns the intents without an outcome; there may be none once everything is in sync. */
+  /** Returns the intents without an outcome, and the commands without a result; there may be none once everything is in sync. */
   async pending(): Promise<number> {
-    const [row] = await this.#estate.postgres.query(
-      "SELECT count(*) AS n FROM portolan.intent WHERE state IN ('open', 'unknown')",
-    );
+    const [row] = await this.#estate.postgres.query(`
+      SELECT (SELECT count(*) FROM portolan.intent WHERE state IN ('open', 'unknown')) +
+        (SELECT count(*) FROM portolan.command WHERE result IS NULL AND requester <> '') AS n`);
     return Number(row?.['n']);
+  }
+
+  async #intents(): Promise<readonly TimedIntent[]> {
+    const { postgres } = this.#estate;
+    const access = accessTo(postgresUrl(postgres.port, 'portolan'));
+    const options = { clock: systemClock, random: systemRandom, actor: 'kill cycles', readOnly: true };
+    const ledger = await openPostgresLedger(access, options);
+    let intents: readonly Intent[];
+    try {
+      intents = await ledger.intents({});
+    } finally {
+      await ledger.close();
+    }
+    const times = await intentTimes(postgres);
+    return intents.map(({ id, scope, epoch, requestHash: hash }) => {
+      const unit = `platform:${scope.slice(0, scope.indexOf('/'))}`;
+      return { id, unit, epoch, hash, ...(times.get(id) ?? { openedMs: Number.NaN, closedMs: undefined }) };
+    });
   }
 }
 
@@ -71,19 +90,15 @@ function doubles({ name, sandbox }: EstatePlatform): readonly string[] {
   ];
 }
 
-/** A write without an intent of its own is one that the journal lost. */
-function unpromised(
-  { name, sandbox }: EstatePlatform,
-  promised: ReadonlyMap<string, readonly unknown[]>,
-): readonly string[] {
-  const sent = Map.groupBy(
-    sandbox.requests().filter(({ isWrite }) => isWrite),
-    ({ operation }) => operation,
+function removals({ name, sandbox }: EstatePlatform): readonly string[] {
+  return repeatedRemovals(sandbox.requests()).map((removal) => `${name}: ${removal}`);
+}
+
+/** A write that the platform answered and the recorder did not see would not be checked. */
+function uncounted(platforms: readonly EstatePlatform[], { arrivals }: ArrivalRecorder): readonly string[] {
+  const answered = platforms.reduce(
+    (sum, one) => sum + one.sandbox.requests().filter(({ isWrite }) => isWrite).length,
+    0,
   );
-  return [...sent].flatMap(([operation, requests]) => {
-    const intents = promised.get(operation)?.length ?? 0;
-    return requests.length > intents
-      ? [`${name}: ${requests.length} ${operation} requests arrived, and the journal has ${intents} intents`]
-      : [];
-  });
+  return answered > arrivals.length ? [`${answered} writes were answered, and ${arrivals.length} were recorded`] : [];
 }

@@ -6,17 +6,29 @@ import { parseAddress } from '../../../src/ledger/postgres/address.ts';
 import type { PostgresAccess } from '../../../src/ledger/postgres/pool.ts';
 import { openPostgresLedger } from '../../../src/ledger/postgres/open.ts';
 import { systemClock } from '../../../src/runtime/clock.ts';
-import { systemRandom } from '../../../src/runtime/random.ts';
-import type { Seed } from '../../../src/sandbox/seed.ts';
+import { type Random, systemRandom } from '../../../src/runtime/random.ts';
+import type { SandboxRequest } from '../../../src/sandbox/wire.ts';
 import { type Sandbox, startSandbox } from '../../../src/sandbox/server.ts';
 import { PgBouncer } from '../../support/pgbouncer.ts';
 import { canMountDisks, postgresUrl, PostgresServer } from '../../support/postgres.ts';
-import { ADDRESS, SERVICE, smallShop } from '../../support/small-shop.ts';
+import {
+  type Content,
+  contentDifferences,
+  documentsText,
+  FIRST,
+  idleManifest,
+  installDifferences,
+  manifestsOf,
+  nextContent,
+  seedOf,
+  STORE,
+} from './manifests.ts';
 
 /** Platforms (one sandbox each), a git source and a database: the surroundings of replicas. */
 
-const STORE = { url: 'https://store.example.com', domain: 'market-1', type: 'rainstore' } as const;
 const SCHEMA = 'portolan';
+/** How long a removed resource stays: a takeover in between must not restart the time. */
+const PRUNE_AFTER = '1s';
 /** The disk of the database, with room for its log and for chains of faults. */
 const DISK_MIB = 320;
 const SMALL_LOG = ['max_wal_size=64MB', 'min_wal_size=32MB'];
@@ -44,15 +56,19 @@ export interface EstateOptions {
   readonly resync?: string;
   /** Whether a generation installs a model. By default, it does. */
   readonly installs?: boolean;
+  /** Whether each platform has another application without resources, which commands can be about. */
+  readonly hasIdle?: boolean;
+  /** Called with each request that has arrived at a platform. */
+  readonly onRequest?: (platform: string, request: SandboxRequest) => void;
   /** Whether the replicas reach the database through PgBouncer in transaction mode. */
   readonly isPooled?: boolean;
 }
 
-/** One platform, and the generation of its manifests that is in git. */
+/** One platform, and the content of its manifests that is in git. */
 export interface EstatePlatform {
   readonly name: string;
   readonly sandbox: Sandbox;
-  generation: number;
+  content: Content;
 }
 
 export class Estate {
@@ -84,13 +100,15 @@ export class Estate {
     const folder = mkdtempSync(join(tmpdir(), 'portolan-replicas-'));
     const platforms: EstatePlatform[] = [];
     for (let n = 0; n < options.platforms; n += 1) {
+      const name = `p${n}`;
       const sandbox = await startSandbox({
         clock: systemClock,
         random: systemRandom,
         seed: seedOf(options.generations),
         latencyMs: options.latencyMs ?? 5,
+        onRequest: (request) => options.onRequest?.(name, request),
       });
-      platforms.push({ name: `p${n}`, sandbox, generation: 1 });
+      platforms.push({ name, sandbox, content: FIRST });
     }
     const postgres = await PostgresServer.create(canMountDisks() ? { diskMib: DISK_MIB, settings: SMALL_LOG } : {});
     // As an operator does: the replicas have exactly the privileges of `examples/postgres`.
@@ -119,10 +137,10 @@ export class Estate {
     return postgresUrl(port, SCHEMA, ROLE);
   }
 
-  /** Moves platforms on to their next generation, in one commit. */
-  change(platforms: readonly EstatePlatform[]): void {
+  /** Moves platforms on to their next generation, in one commit. @param random see `nextContent`. */
+  change(platforms: readonly EstatePlatform[], random?: Random): void {
     for (const platform of platforms) {
-      platform.generation += 1;
+      platform.content = nextContent(platform.content, random);
       this.#writeManifests(platform);
     }
     this.#commit();
@@ -148,13 +166,11 @@ export class Estate {
     this.git('commit', '--quiet', '--message', 'change');
   }
 
-  #writeManifests({ name, generation }: EstatePlatform): void {
-    writeFileSync(join(this.checkout, `${name}.yaml`), documentsText(this.#manifestsOf(name, generation)));
-  }
-
-  #manifestsOf(name: string, generation: number): readonly object[] {
-    const documents = manifestsOf(name, generation);
-    return this.options.installs === false ? documents.filter(({ kind }) => kind !== 'StoreInstall') : documents;
+  #writeManifests({ name, content }: EstatePlatform): void {
+    const { installs = true, hasIdle = false } = this.options;
+    const documents = manifestsOf(name, content).filter(({ kind }) => installs || kind !== 'StoreInstall');
+    const all = hasIdle ? [...documents, idleManifest(name)] : documents;
+    writeFileSync(join(this.checkout, `${name}.yaml`), documentsText(all));
   }
 
   #configuration(): string {
@@ -176,8 +192,8 @@ export class Estate {
         spec: {
           ...(settle === undefined ? {} : { settle: { targetState: settle, creation: settle, install: settle } }),
           // Each change is a large part of what there is.
-          prune: { maxShare: 1 },
-          controller: { resyncInterval: resync, drainTimeout: '20s', lease },
+          prune: { maxShare: 1, maxObjects: 1_000, dailyObjects: 10_000 },
+          controller: { resyncInterval: resync, drainTimeout: '20s', lease, pruneAfter: PRUNE_AFTER },
           server: {
             listen: '127.0.0.1:0',
             tokens: [{ name: 'test', role: 'admin', value: { env: 'API_TOKEN' } }],
@@ -189,94 +205,8 @@ export class Estate {
 }
 
 /** Returns the differences of a platform from the manifests of its generation; none: it is in sync. */
-export function differences({ name, sandbox, generation }: EstatePlatform, withInstalls = true): readonly string[] {
+export function differences({ name, sandbox, content }: EstatePlatform, withInstalls = true): readonly string[] {
   const { state } = sandbox;
-  const found: string[] = [];
-  const port = [...state.ports.all()].find((row) => row.serviceId === SERVICE && row.port === 8080);
-  const alias = aliasOf(generation);
-  if (port?.alias !== alias) found.push(`${name}: port 8080 has the alias ${port?.alias}, not ${alias}`);
-  const rules = new Map([...state.rules.all()].map(({ domain, weight }) => [domain, weight]));
-  for (let n = 1; n <= generation; n += 1) {
-    const weight = rules.get(domainOf(name, n));
-    if (weight !== weightOf(n, generation))
-      found.push(`${name}: rule ${n} has the weight ${weight}, not ${weightOf(n, generation)}`);
-  }
-  if (!withInstalls) return found;
-  const installs = new Set([...state.installs.all()].map(({ modelId }) => modelId));
-  for (let n = 1; n <= generation; n += 1) if (!installs.has(`model-${n}`)) found.push(`${name}: no install ${n}`);
-  return found;
-}
-
-function aliasOf(generation: number): string {
-  return `WEB${generation % 7}`;
-}
-
-function domainOf(platform: string, n: number): string {
-  return `r${n}.${platform}.example.com`;
-}
-
-/** The newest rules change with each generation. */
-function weightOf(n: number, generation: number): number {
-  return n < generation - 1 ? 10 + (n % 90) : 10 + ((n * 7 + generation) % 90);
-}
-
-interface Document {
-  readonly kind: string;
-  readonly metadata: object;
-  readonly spec: object;
-}
-
-/** Each generation renames a port, adds a rule, changes another one, and installs a model. */
-function manifestsOf(platform: string, generation: number): readonly Document[] {
-  const application = `${platform}-shop`;
-  const numbers = Array.from({ length: generation }, (_, index) => index + 1);
-  return [
-    { kind: 'Application', metadata: { name: application }, spec: { platform, ...ADDRESS } },
-    {
-      kind: 'Component',
-      metadata: { name: `${platform}-web` },
-      spec: {
-        application,
-        serviceId: SERVICE,
-        ports: [
-          { port: 8080, protocol: 'http', alias: aliasOf(generation), inner: true, outer: true },
-          { port: 8081, protocol: 'http', alias: 'RULES', inner: true, outer: true },
-        ],
-      },
-    },
-    ...numbers.map((n) => ({
-      kind: 'HttpGatewayRule',
-      metadata: { name: `${platform}-rule-${n}` },
-      spec: {
-        application,
-        component: `${platform}-web`,
-        port: 8081,
-        domain: domainOf(platform, n),
-        weight: weightOf(n, generation),
-      },
-    })),
-    ...numbers.map((n) => ({
-      kind: 'StoreInstall',
-      metadata: { name: `${platform}-install-${n}` },
-      spec: { application, store: 'main', model: { id: `model-${n}`, version: '1' } },
-    })),
-  ];
-}
-
-function documentsText(documents: readonly object[]): string {
-  return documents.map((document) => JSON.stringify({ apiVersion: 'portolan/v1', ...document })).join('\n---\n');
-}
-
-function seedOf(generations: number): Seed {
-  const models = Array.from({ length: generations + 2 }, (_, n) => ({
-    id: `model-${n}`,
-    name: `Model ${n}`,
-    versions: [
-      { version: '1', components: [{ key: `key-${n}`, name: `part-${n}`, image: 'registry.example.com/part:1' }] },
-    ],
-  }));
-  return {
-    ...smallShop({ ports: [{ port: 8080, inner: true }] }),
-    stores: [{ url: STORE.url, domain: STORE.domain, models }],
-  };
+  const found = contentDifferences(name, content, state);
+  return withInstalls ? [...found, ...installDifferences(name, content, state)] : found;
 }

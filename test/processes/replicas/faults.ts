@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Random } from '../../../src/runtime/random.ts';
 import { canMountDisks } from '../../support/postgres.ts';
 import { type Estate, ROLE } from './estate.ts';
+import type { Expected } from './oracles/expected.ts';
 import { Replica } from './replica.ts';
 
 /** Everything that a fault may change. */
@@ -225,4 +226,21 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   'clock ahead': clockAhead,
   // An ordinary user cannot make a disk of its own.
   ...(canMountDisks() ? { 'disk full': diskFull } : {}),
+};
+
+/** The effect of faults on the leaderships that they strike. That of the others depends on the moment. */
+export const EXPECTED: Readonly<Record<string, Expected>> = {
+  kill: 'ends',
+  pause: 'ends',
+  'machine suspended': 'ends',
+  terminate: 'ends',
+  'group killed': 'ends',
+  'group restarted': 'ends',
+  'everything killed': 'ends',
+  'requests lost': 'ends',
+  'answers lost': 'ends',
+  'no network': 'ends',
+  'database flickers': 'stays',
+  'replica replaced': 'ends',
+  'clock ahead': 'ends',
 };

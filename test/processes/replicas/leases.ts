@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { PostgresServer } from '../../support/postgres.ts';
+import { pidIn } from './observation.ts';
 
 /** One lease as the database has it. */
 export interface LeaseRow {
@@ -37,7 +38,7 @@ export class LeaseObserver {
       FROM portolan.lease WHERE scope LIKE 'platform:%' OR scope LIKE 'source:%'`);
     return rows.map(({ scope, actor, epoch, since_ms: sinceMs, held }) => ({
       unit: String(scope),
-      pid: Number(/pid (\d+)/.exec(String(actor))?.[1] ?? 0),
+      pid: pidIn(actor),
       epoch: Number(epoch),
       sinceMs: Number(sinceMs),
       isHeld: held === true,

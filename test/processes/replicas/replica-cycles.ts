@@ -4,10 +4,14 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { durationMsOf } from '../../../src/model/duration.ts';
 import { seededRandom } from '../../support/virtual-clock.ts';
-import { JournalCheck } from './checks.ts';
+import { AcknowledgedCheck } from './acknowledged.ts';
+import { BeliefObserver } from './beliefs.ts';
+import { type Happened, JournalCheck } from './checks.ts';
 import { differences, Estate } from './estate.ts';
-import { FAULTS, type Scene } from './faults.ts';
+import { EXPECTED, FAULTS, type Scene } from './faults.ts';
 import { LeaseObserver, type LeaseRow } from './leases.ts';
+import { observeTables } from './observation.ts';
+import { ArrivalRecorder } from './recorder.ts';
 import { Replica } from './replica.ts';
 
 export interface ReplicaCycleOptions {
@@ -66,7 +70,7 @@ export async function replicaCycles(options: ReplicaCycleOptions): Promise<Repli
         violations.push(...world.violations.splice(0));
         cycles += 1;
       }
-      acknowledged += world.journal.acknowledged;
+      acknowledged += world.acknowledged.count;
       writes += world.writes();
     } finally {
       await world.close();
@@ -79,7 +83,10 @@ type Samples = Map<string, number[]>;
 
 class World {
   readonly violations: string[] = [];
-  readonly journal: JournalCheck;
+  readonly acknowledged: AcknowledgedCheck;
+  readonly #journal: JournalCheck;
+  readonly #recorder: ArrivalRecorder;
+  readonly #beliefs: BeliefObserver;
   readonly #options: ReplicaCycleOptions;
   readonly #estate: Estate;
   readonly #replicas: Replica[];
@@ -92,6 +99,7 @@ class World {
   private constructor(
     options: ReplicaCycleOptions,
     estate: Estate,
+    recorder: ArrivalRecorder,
     replicas: Replica[],
     samples: readonly [Samples, Samples],
   ) {
@@ -101,16 +109,29 @@ class World {
     this.#random = seededRandom(options.seed);
     this.#leaseMs = durationMsOf(options.lease);
     this.#leases = new LeaseObserver(estate.postgres);
-    this.journal = new JournalCheck(estate);
+    this.#beliefs = new BeliefObserver(replicas);
+    this.#recorder = recorder;
+    this.#journal = new JournalCheck(estate, recorder);
+    this.acknowledged = new AcknowledgedCheck(estate);
     [this.#takeovers, this.#convergence] = samples;
   }
 
   static async create(options: ReplicaCycleOptions, takeovers: Samples, convergence: Samples): Promise<World> {
     const { lease, settle, cycles, platforms = DEFAULT_PLATFORMS, isPooled = false } = options;
-    const estate = await Estate.create({ platforms, generations: cycles + 2, lease, settle, isPooled });
+    const recorder = new ArrivalRecorder();
+    const estate = await Estate.create({
+      platforms,
+      generations: cycles + 2,
+      lease,
+      settle,
+      isPooled,
+      hasIdle: true,
+      onRequest: (platform, request) => recorder.add(platform, request),
+    });
+    await observeTables(estate.postgres);
     const replicas: Replica[] = [];
     for (let n = 1; n <= options.replicas; n += 1) replicas.push(await Replica.start(`replica-${n}`, estate));
-    const world = new World(options, estate, replicas, [takeovers, convergence]);
+    const world = new World(options, estate, recorder, replicas, [takeovers, convergence]);
     try {
       await world.#converged('the start');
     } catch (error) {
@@ -131,15 +152,18 @@ class World {
     const { faults = Object.keys(FAULTS), seed, say = () => {} } = this.#options;
     const name = faults[Math.floor(this.#random.next() * faults.length)] ?? 'kill';
     const changed = this.#estate.platforms.toSorted(() => this.#random.next() - 0.5).slice(0, CHANGED);
-    this.#estate.change(changed);
+    this.#estate.change(changed, this.#random);
     await sleep(this.#random.next() * 2_000);
     const struck: { readonly unit: LeaseRow; readonly atMs: number }[] = [];
     const scene = this.#scene(async (...victims) => {
+      await this.acknowledged.sample();
       const pids = victims.map(({ pid }) => pid);
       const led = (await this.#leases.read()).filter(({ pid, isHeld }) => isHeld && pids.includes(pid));
       const atMs = Date.now();
       struck.push(...led.map((unit) => ({ unit, atMs })));
     });
+    await this.acknowledged.command(this.#replicas, this.#random, n);
+    await this.acknowledged.sample();
     await FAULTS[name]?.(scene);
     const healedMs = performance.now();
     const isConverged = await this.#converged(`cycle ${n} (${name}, seed ${seed})`);
@@ -150,13 +174,16 @@ class World {
       return next === undefined || next.pid === unit.pid ? [] : [next.sinceMs - atMs];
     });
     for (const time of times) add(this.#takeovers, name, time);
-    if (isConverged) await this.#check(`cycle ${n} (${name}, seed ${seed})`);
+    const happened = { claims: this.#beliefs.take(), struck: struck.map(({ unit }) => unit), expected: EXPECTED[name] };
+    if (isConverged) await this.#check(`cycle ${n} (${name}, seed ${seed})`, happened);
     const moved = times.length === 0 ? '' : `, taken over after ${times.map((ms) => Math.round(ms)).join(', ')} ms`;
     say(`cycle ${n}: ${name}${moved}, in sync after ${Math.round(tookMs)} ms`);
   }
 
   async close(): Promise<void> {
     await this.#leases.close();
+    await this.#beliefs.close();
+    this.#recorder.close();
     for (const replica of this.#replicas) await replica.remove();
     await this.#estate.remove();
   }
@@ -175,10 +202,12 @@ class World {
   }
 
   async #leader(): Promise<Replica> {
+    // Drawn once: how often it waits is no matter of the seed.
+    const drawn = this.#random.next();
     for (;;) {
       const pids = (await this.#leases.read()).filter(({ isHeld }) => isHeld).map(({ pid }) => pid);
       const leaders = this.#replicas.filter(({ pid, isRunning }) => isRunning && pids.includes(pid));
-      const leader = leaders[Math.floor(this.#random.next() * leaders.length)];
+      const leader = leaders[Math.floor(drawn * leaders.length)];
       if (leader !== undefined) return leader;
       await sleep(50);
     }
@@ -223,7 +252,7 @@ class World {
         const leaders = leases.filter(({ unit, isHeld }) => unit === `platform:${name}` && isHeld);
         if (leaders.length !== 1 || !pids.includes(leaders[0]?.pid ?? 0)) found.push(`${name} has no live leader`);
       }
-      const pending = await this.journal.pending();
+      const pending = await this.#journal.pending();
       if (pending > 0) found.push(`${pending} intents without an outcome`);
     } catch (error) {
       found.push(String(error));
@@ -231,8 +260,9 @@ class World {
     return found;
   }
 
-  async #check(when: string): Promise<void> {
-    for (const violation of await this.journal.violations()) this.violations.push(`${when}: ${violation}`);
+  async #check(when: string, happened: Happened): Promise<void> {
+    const found = [...(await this.acknowledged.violations()), ...(await this.#journal.violations(happened))];
+    for (const violation of found) this.violations.push(`${when}: ${violation}`);
   }
 }
 

@@ -5,8 +5,11 @@ import { SANDBOX_TOKEN } from '../../../src/sandbox/server.ts';
 import { startProgram } from '../../cli/running.ts';
 import { FaultyProxy } from '../../support/faulty-proxy.ts';
 import type { Estate } from './estate.ts';
+import { STORE_KEY } from './secrets.ts';
 
 const API_TOKEN = 'a-token-that-only-this-test-knows-0123456789';
+const AUTHORIZED = { authorization: `Bearer ${API_TOKEN}` };
+const ANSWER_MS = 5_000;
 const HOUR_MS = 3_600_000;
 /** A clock that was not read for this long stood still, if a test says so. */
 const NOTICED_MS = 1_000;
@@ -40,7 +43,7 @@ export class Replica {
       {
         env: {
           PORTOLAN_TOKEN: SANDBOX_TOKEN,
-          STORE_KEY: 'replica-store-key',
+          STORE_KEY,
           API_TOKEN,
           PORTOLAN_RUN_REPLICA_NAME: this.name,
           NODE_OPTIONS: `--import ${this.#clockFile()}`,
@@ -70,10 +73,33 @@ export class Replica {
 
   /** Returns an answer of its API as text. */
   async answer(path: string): Promise<string> {
-    const headers = { authorization: `Bearer ${API_TOKEN}` };
-    const signal = AbortSignal.timeout(5_000);
-    const answer = await fetch(`${this.url}/api/v1${path}`, { headers, signal }).catch(String);
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    const answer = await fetch(`${this.url}/api/v1${path}`, { headers: AUTHORIZED, signal }).catch(String);
     return typeof answer === 'string' ? answer : answer.text();
+  }
+
+  /** Returns its metrics, also late, when it was stopped meanwhile; undefined: it did not answer. */
+  async metrics(signal: AbortSignal): Promise<string | undefined> {
+    try {
+      const answer = await fetch(`${this.url}/metrics`, { headers: AUTHORIZED, signal });
+      return answer.ok ? await answer.text() : undefined;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Sends a command to its API. @returns whether it was confirmed. */
+  async command(path: string, body: object): Promise<boolean> {
+    try {
+      const signal = AbortSignal.timeout(ANSWER_MS);
+      const headers = { ...AUTHORIZED, 'content-type': 'application/json' };
+      const request = { method: 'POST', headers, body: JSON.stringify(body), signal };
+      const answer = await fetch(`${this.url}/api/v1${path}`, request);
+      await answer.arrayBuffer();
+      return answer.ok;
+    } catch {
+      return false;
+    }
   }
 
   signal(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): void {
