@@ -12,11 +12,11 @@ import { conditionOf } from './application-state.ts';
 import { applicationConditions, type Findings, resourceStatuses, withSince } from './conditions.ts';
 import type { Passed } from './daemon-policy.ts';
 import { driftDetail, trackDrift } from './drift.ts';
-import { draftEvent, draftProblem, type EventDraft } from './events.ts';
+import { draftEvent, type EventDraft } from './events.ts';
 import { REGIONS_EVERY_MS } from './gates.ts';
 import { healthDetail, type HealthResult, CHECK_EVERY_MS, HEALTH_DUE } from './health.ts';
 import { historyRow, type AppRecord } from './ledger-records.ts';
-import { approvalNeeded, holdAdded } from './problem-events.ts';
+import { applicationFailed, approvalNeeded, driftDetected, holdAdded, notHealthy } from './problem-events.ts';
 
 /** When an application gets its next pass. */
 export type Requeue =
@@ -119,12 +119,8 @@ function changeEvents(
   const events: EventDraft[] = [];
   const { approval } = now;
   if (approval !== null && approval.digest !== former.approval?.digest) events.push(approvalNeeded(id, approval));
-  if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code)) {
-    const { message, remedy } = failure;
-    events.push(
-      draftProblem('application.failed', 'error', `${id}: ${message.replace(/(?<![.!?])$/, '.')} ${remedy}`, failure),
-    );
-  }
+  if (failure !== undefined && (former.failures === 0 || former.lastError?.code !== failure.code))
+    events.push(applicationFailed(id, failure));
   // A process counts only its own failures. The error is stored, so it shows a failure before a restart or of a former leader, too.
   if (conditionOf(now, 'Ready')?.status === 'True' && (former.failures > 0 || former.lastError !== null)) {
     const { failures } = former;
@@ -141,14 +137,9 @@ export function healthEvents(id: ResourceId, former: ApplicationStatus, now: App
   const health = conditionOf(now, 'Healthy');
   if (health === undefined || before?.status === health.status || health.status === 'Unknown') return [];
   const isHealthy = health.status === 'True';
-  const message = `${id} is ${isHealthy ? 'healthy' : 'not healthy'}: ${health.message}`;
   const detail = healthDetail(before, health);
-  if (isHealthy) return [draftEvent('health.changed', message, { detail })];
-  const problem = {
-    code: 'application/not-healthy',
-    remedy: `Check its components: portolan monitor ${id.slice(id.indexOf('/') + 1)}.`,
-  };
-  return [draftProblem('health.changed', 'warning', message, problem, { detail })];
+  if (isHealthy) return [draftEvent('health.changed', `${id} is healthy: ${health.message}`, { detail })];
+  return [notHealthy(id, health, detail)];
 }
 
 /** Returns the failure that the next pass retries. A guard that waits for an approval is not a failure. */
@@ -203,24 +194,10 @@ function reportDrift(
   return { event: draftEvent('drift.gone', message, facts), lines: [] };
 }
 
-const DRIFT = {
-  code: 'drift/detected',
-  remedy:
-    'Make such changes in git. Portolan corrects the drift, unless the resource is only reported or its application is paused.',
-};
-
 /** Returns the event and the history row for drift that began. */
 export function reportNewDrift(resource: ResourceId, drift: Drift, nowMs: EpochMs) {
-  const fields = drift.changes.map(
-    ({ path, before, after }) =>
-      `${path} is ${JSON.stringify(before ?? null)}, should be ${JSON.stringify(after ?? null)}`,
-  );
-  const detail = driftDetail(drift, nowMs);
-  const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
-  return {
-    event: draftProblem('drift.detected', 'warning', message, DRIFT, { resource, detail }),
-    lines: [historyRow('drift', { resource, ...detail })],
-  };
+  const event = driftDetected(resource, drift, nowMs);
+  return { event, lines: [historyRow('drift', { resource, ...driftDetail(drift, nowMs) })] };
 }
 
 /** Returns events for the progress of installs: the status of the application, and its builds. */

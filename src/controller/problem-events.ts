@@ -1,7 +1,10 @@
 import type { ResourceId } from '../model/ids.ts';
+import type { JsonObject } from '../model/json.ts';
 import type { Hold } from '../model/plan.ts';
-import type { ApprovalNeeded } from '../model/status.ts';
+import type { ApprovalNeeded, Condition, Drift, StatusError } from '../model/status.ts';
+import type { EpochMs } from '../model/time.ts';
 import { withRemedy } from '../plan/words.ts';
+import { driftDetail } from './drift.ts';
 import { draftProblem, type EventDraft } from './events.ts';
 import type { AppRecord, Kept } from './ledger-records.ts';
 
@@ -24,6 +27,42 @@ export function approvalNeeded(id: ResourceId, { digest, refusals: guards }: App
 export function holdAdded({ resource, code, message, remedy }: Hold): EventDraft {
   const text = `${resource} is held: ${withRemedy({ message, remedy })}`;
   return draftProblem('hold.added', 'warning', text, { code, remedy }, { resource });
+}
+
+/** Returns the event of drift. */
+export function driftDetected(resource: ResourceId, drift: Drift, nowMs: EpochMs): EventDraft {
+  const fields = drift.changes.map(
+    ({ path, before, after }) =>
+      `${path} is ${JSON.stringify(before ?? null)}, should be ${JSON.stringify(after ?? null)}`,
+  );
+  const message = `${resource} was changed on the platform: ${fields.join('; ')}`;
+  return draftProblem('drift.detected', 'warning', message, DRIFT, { resource, detail: driftDetail(drift, nowMs) });
+}
+
+const DRIFT = {
+  code: 'drift/detected',
+  remedy:
+    'Make such changes in git. Portolan corrects the drift, unless the resource is only reported or its application is paused.',
+};
+
+/** Returns the event of a failure that the next pass retries. */
+export function applicationFailed(id: ResourceId, failure: StatusError): EventDraft {
+  const { message, remedy } = failure;
+  return draftProblem(
+    'application.failed',
+    'error',
+    `${id}: ${message.replace(/(?<![.!?])$/, '.')} ${remedy}`,
+    failure,
+  );
+}
+
+/** Returns the event of an application that does not run as it should. */
+export function notHealthy(id: ResourceId, { message }: Pick<Condition, 'message'>, detail: JsonObject): EventDraft {
+  const problem = {
+    code: 'application/not-healthy',
+    remedy: `Check its components: portolan monitor ${nameOf(id)}.`,
+  };
+  return draftProblem('health.changed', 'warning', `${id} is not healthy: ${message}`, problem, { detail });
 }
 
 /** Returns the event of a suspension by an operator. */
