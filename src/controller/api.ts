@@ -65,6 +65,9 @@ export interface ControllerApi {
 
   readonly events: EventStream;
 
+  /** Returns whether this process leads a platform or a source now. One that shares its ledger with no other leads all. */
+  leads(unit: LeaseUnit): boolean;
+
   /**
    * Requeues applications for a pass now.
    * @returns their ids.

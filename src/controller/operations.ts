@@ -48,6 +48,7 @@ export function createApi(core: Core, startedMs: EpochMs): ControllerApi {
     findCommit: (prefix) => options.feed.findCommit(prefix),
     orphans: () => core.found?.orphans ?? [],
     events: core.events,
+    leads: (unit) => core.leadership.of(unit) !== undefined,
     pokeSource: async (because) => {
       options.log.debug('the source may have changed', { because });
       options.feed.poke();

@@ -28,6 +28,7 @@ export function scopedApi(
   const guard = createGuard(api, caller, permissionsNow);
   return {
     startedMs: api.startedMs,
+    leads: (unit) => api.leads(unit),
     ...views(api, guard),
     ...fleetViews(api, guard),
     ...commands(api, guard),

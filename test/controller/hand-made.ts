@@ -1,5 +1,6 @@
 import type { ControllerApi, EventStream } from '../../src/controller/api.ts';
 import type { DeliveryCounts } from '../../src/controller/delivery.ts';
+import { type Kept, nothingKept } from '../../src/controller/ledger-records.ts';
 import type { Intent } from '../../src/model/owned.ts';
 import type {
   ApplicationStatus,
@@ -92,9 +93,13 @@ export const sourceStatus: SourceStatus = {
 export interface HandMadeApi extends ControllerApi {
   applicationsNow: ApplicationStatus[];
   sourceNow: SourceStatus;
+  ledNow: (unit: string) => boolean;
+  keptNow: Partial<Kept>;
   statusFacts: Partial<ControllerStatus>;
   intentsNow: () => Promise<readonly Intent[]>;
   emit(event: ControllerEvent): void;
+  /** Another process publishes it. */
+  emitElsewhere(event: ControllerEvent): void;
   readonly listeners: number;
 }
 
@@ -105,28 +110,37 @@ const never = (): never => {
 /** A controller of which a test says how it stands and what happens. */
 export function handMadeApi(applications: readonly ApplicationStatus[] = []): HandMadeApi {
   const listeners = new Set<(event: ControllerEvent) => void>();
+  const ofAll = new Set<(event: ControllerEvent) => void>();
   const events: EventStream = {
     newest: 0,
     since: () => ({ events: [], isComplete: true, through: 0 }),
-    subscribe(listener) {
+    subscribe(listener, of = 'all') {
       listeners.add(listener);
-      return () => void listeners.delete(listener);
+      if (of === 'all') ofAll.add(listener);
+      return () => void (listeners.delete(listener), ofAll.delete(listener));
     },
   };
   const api: HandMadeApi = {
     startedMs: NOON_MS,
     applicationsNow: [...applications],
     sourceNow: sourceStatus,
+    ledNow: () => true,
+    keptNow: {},
     statusFacts: {},
     intentsNow: async () => [],
     emit: (next) => {
       for (const listener of listeners) listener(next);
     },
+    emitElsewhere: (next) => {
+      for (const listener of ofAll) listener(next);
+    },
     get listeners() {
       return listeners.size;
     },
     events,
-    standings: never,
+    leads: (unit) => api.ledNow(unit),
+    standings: () =>
+      api.applicationsNow.map((status) => ({ id: status.id, status, kept: { ...nothingKept, ...api.keptNow } })),
     commits: never,
     findCommit: never,
     orphans: () => [],

@@ -287,6 +287,7 @@ export class HandMadeController extends HandMadeFleet implements ControllerApi {
     };
   }
 
+  readonly leads = () => true;
   get startedMs(): number {
     return this.state.startedMs;
   }

@@ -22,6 +22,7 @@ type Call = (api: ControllerApi, id: ResourceId) => unknown;
  */
 const CALLS: Readonly<Record<keyof ControllerApi, Call | null>> = {
   startedMs: null,
+  leads: null,
   status: null,
   applications: null,
   standings: null,

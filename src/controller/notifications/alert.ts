@@ -1,7 +1,9 @@
+import type { ResourceId, ScopeKey } from '../../model/ids.ts';
 import type { JsonObject } from '../../model/json.ts';
 import type { EventType } from '../../model/event-types.ts';
 import type { ControllerEvent, EventSeverity } from '../../model/status.ts';
 import { safeText } from '../../model/text.ts';
+import type { EpochMs } from '../../model/time.ts';
 import { cut } from '../../plan/words.ts';
 
 /** A kind of alert: the event that starts it and those that end it. */
@@ -13,8 +15,6 @@ export interface AlertClass {
   readonly ends: readonly EventType[];
 }
 
-/** Alertmanager ends an alert at this time, if no event did. */
-const ALERT_MS = 24 * 60 * 60 * 1000;
 const DESCRIPTION_CHARS_MAX = 4_000;
 
 const CLASSES: readonly AlertClass[] = [
@@ -34,7 +34,8 @@ const CLASSES: readonly AlertClass[] = [
     name: 'PortolanSourceFailed',
     severity: 'error',
     starts: 'source.failed',
-    ends: ['source.observed', 'source.accepted', 'source.recovered'],
+    // A commit that is rejected was read.
+    ends: ['source.observed', 'source.accepted', 'source.recovered', 'source.refused'],
   },
   { name: 'PortolanDrift', severity: 'warning', starts: 'drift.detected', ends: ['drift.healed', 'drift.gone'] },
   { name: 'PortolanHold', severity: 'warning', starts: 'hold.added', ends: ['hold.released'] },
@@ -73,19 +74,37 @@ export function alertChanges({ type, severity }: Pick<ControllerEvent, 'type' | 
   });
 }
 
-/**
- * Returns an alert for `POST /api/v2/alerts`. Alertmanager identifies an alert by its labels, so they are the same when it starts
- * and when it ends.
- * @param source name of the source of manifests. @param nowMs time of sending.
- * @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
- */
-export function postableAlert(
-  { type, alert }: AlertChange,
-  event: ControllerEvent,
-  source: string,
-  link = '',
-): JsonObject {
-  const { application, resource, scope, atMs, revision } = event;
+/** Identifies an alert. Alerts of one class and one subject are the same alert, whatever their labels are. */
+export interface AlertSubject {
+  readonly alert: AlertClass;
+  readonly application: ResourceId | null;
+  readonly resource: ResourceId | null;
+  /** Only of what no Application names. */
+  readonly scope: ScopeKey | null;
+  /** Distinguishes two alerts of one class: the code of a hold, the region that is paused. */
+  readonly details: Readonly<Record<string, string>>;
+}
+
+export function subjectOf(alert: AlertClass, event: ControllerEvent): AlertSubject {
+  const { application, resource, scope } = event;
+  return { alert, application, resource, scope: application === null ? scope : null, details: detailsOf(event) };
+}
+
+/** Returns a text that identifies a subject. */
+export function keyOf({ alert, application, resource, scope, details }: AlertSubject): string {
+  return JSON.stringify([alert.name, application, resource, scope, details]);
+}
+
+/** An alert without its times, as Alertmanager gets it. */
+export interface AlertText {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+  readonly generatorURL?: string;
+}
+
+/** Returns the alert of the event that starts it. @param source name of the source of manifests. */
+export function alertText(alert: AlertClass, event: ControllerEvent, source: string, link = ''): AlertText {
+  const { application, resource, scope, revision } = event;
   const labels = {
     alertname: alert.name,
     severity: alert.severity,
@@ -93,7 +112,7 @@ export function postableAlert(
     application,
     resource,
     scope,
-    ...detailLabels(event),
+    ...detailsOf(event),
     ...Object.fromEntries(
       Object.entries(event.labels).map(([name, value]) => [`label_${name.replaceAll(/\W/g, '_')}`, value]),
     ),
@@ -105,17 +124,38 @@ export function postableAlert(
     ),
     annotations: {
       summary: `${alert.name}${resource === null && application === null ? '' : `: ${resource ?? application ?? ''}`}`,
-      description: cut(safeText(event.message), DESCRIPTION_CHARS_MAX),
+      description: descriptionOf(event),
       ...(revision === null ? {} : { revision }),
     },
-    ...(type === 'starts' ? { startsAt: new Date(atMs).toISOString() } : {}),
-    endsAt: new Date(type === 'starts' ? atMs + ALERT_MS : atMs).toISOString(),
     ...(link === '' ? {} : { generatorURL: link }),
   };
 }
 
-/** Returns the details that distinguish two alerts of one class: the code of a hold, the region that is paused. */
-function detailLabels({ type, detail }: ControllerEvent): Readonly<Record<string, string>> {
+/** Returns the same alert with the description of the event that ends it. */
+export function endedText(text: AlertText, event: ControllerEvent): AlertText {
+  return { ...text, annotations: { ...text.annotations, description: descriptionOf(event) } };
+}
+
+function descriptionOf({ message }: ControllerEvent): string {
+  return cut(safeText(message), DESCRIPTION_CHARS_MAX);
+}
+
+/**
+ * Returns an alert for `POST /api/v2/alerts`. Alertmanager identifies an alert by its labels, and resolves it at `endsMs`.
+ * @param startsMs null: the alert ends.
+ * @see https://github.com/prometheus/alertmanager/blob/main/api/v2/openapi.yaml
+ */
+export function postableAlert(text: AlertText, startsMs: EpochMs | null, endsMs: EpochMs): JsonObject {
+  const { labels, annotations, ...link } = text;
+  const times = { ...(startsMs === null ? {} : { startsAt: isoTime(startsMs) }), endsAt: isoTime(endsMs) };
+  return { labels, annotations, ...times, ...link };
+}
+
+function isoTime(atMs: EpochMs): string {
+  return new Date(atMs).toISOString();
+}
+
+function detailsOf({ type, detail }: ControllerEvent): Readonly<Record<string, string>> {
   if (typeof detail !== 'object' || detail === null || Array.isArray(detail)) return {};
   const names = type.startsWith('hold.') ? ['code'] : /^(?:region|circuit)\./.test(type) ? ['platform', 'region'] : [];
   return Object.fromEntries(

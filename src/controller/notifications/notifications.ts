@@ -1,15 +1,9 @@
-import type {
-  NotificationRule,
-  NotificationsSettings,
-  ReceiverSettings,
-} from '../../configuration/settings/notifications-spec.ts';
+import type { NotificationRule, ReceiverSettings } from '../../configuration/settings/notifications-spec.ts';
 import type { Secret } from '../../model/secret.ts';
-import type { ControllerEvent } from '../../model/status.ts';
 import { unreachable } from '../../model/unreachable.ts';
 import { after, NOT_NEEDED } from '../../runtime/clock.ts';
-import type { ControllerApi } from '../api.ts';
-import { Delivery, type SenderOptions } from '../delivery.ts';
-import { createOutbound, type Outbound, type OutboundMessage, type Post } from '../outbound.ts';
+import { Delivery } from '../delivery.ts';
+import { createOutbound, type OutboundMessage, type Post } from '../outbound.ts';
 import {
   type CommitVerdict,
   commitVerdict,
@@ -18,22 +12,12 @@ import {
   statusMessage,
   superseded,
 } from './commit-status.ts';
-import { alertChanges, postableAlert } from './alert.ts';
+import { alertReceiver } from './alert-receiver.ts';
 import { commitOf } from '../../model/revision.ts';
-import { cloudEvent, redacted, slackMessage, type Notice } from './payload.ts';
+import { cloudEvent, slackMessage, type Notice } from './payload.ts';
+import { type NotificationsOptions, queueOf, type Receiver, redactedOnce } from './receiver.ts';
 import { matchesRule, createRepeats, forgetFirst } from './rules.ts';
 
-export interface NotificationsOptions extends SenderOptions {
-  readonly api: Pick<ControllerApi, 'events' | 'status' | 'applications'>;
-  readonly settings: NotificationsSettings;
-  /** Name of the source of manifests. */
-  readonly source: string;
-  /** Sends the messages. Default: over HTTPS. */
-  readonly outbound?: Outbound;
-}
-
-/** Messages that may wait for one receiver. When it is exceeded, the oldest is dropped. */
-const WAITING_MAX = 200;
 /** Minimum time between two updates of a commit's status that change only the description. */
 const PROGRESS_MS = 60_000;
 /** Interval of checks without an event: a pass that finds all in sync publishes none, and another replica may have done the last pass. */
@@ -42,13 +26,6 @@ const CHECK_EVERY_MS = 10_000;
 const RETRY_MS = 600_000;
 /** Commits whose last status is remembered. */
 const COMMITS_MAX = 50;
-
-/** One receiver. It gets every event, and selects those that its rules match. */
-interface Receiver {
-  /** @param redactedEvent returns the event without secrets. */
-  receive(event: ControllerEvent, redactedEvent: () => ControllerEvent): void;
-  close(graceMs: number): Promise<void>;
-}
 
 /**
  * Sends events to receivers. Publishing an event only adds it to the queues of its receivers, so neither the controller
@@ -62,19 +39,18 @@ export function startNotifications(options: NotificationsOptions) {
     const rules = settings.rules.filter((rule) => rule.receivers.includes(spec.name));
     return rules.length === 0 ? [] : [openReceiver(spec, rules, options, outbound.post)];
   });
-  const unsubscribe =
-    receivers.length === 0
-      ? () => {}
-      : api.events.subscribe((event) => {
-          let safe: ControllerEvent | undefined;
-          // Redacted only on demand: most events have no receiver, and the controller waits for this call.
-          const redactedEvent = (): ControllerEvent => (safe ??= redacted(event, redact));
-          for (const receiver of receivers) receiver.receive(event, redactedEvent);
-        }, 'own');
+  const unsubscribe = (['own', 'all'] as const).flatMap((of) => {
+    const listening = receivers.flatMap((receiver) => receiver[of === 'own' ? 'receive' : 'follow'] ?? []);
+    if (listening.length === 0) return [];
+    return api.events.subscribe((event) => {
+      const redactedEvent = redactedOnce(event, redact);
+      for (const listen of listening) listen(event, redactedEvent);
+    }, of);
+  });
   return {
-    /** Ends the subscription, sends what waits within `graceMs`, and drops the rest. */
+    /** Ends the subscriptions, sends what waits within `graceMs`, and drops the rest. */
     async close(graceMs: number): Promise<void> {
-      unsubscribe();
+      for (const end of unsubscribe) end();
       await Promise.all(receivers.map((receiver) => receiver.close(graceMs)));
       await outbound.close();
     },
@@ -127,11 +103,6 @@ function openReceiver(
   }
 }
 
-/** Returns the options that all queues share. */
-function queueOf({ name, ratePerMinute, timeoutMs }: ReceiverSettings, options: NotificationsOptions, post: Post) {
-  return { ...options, receiver: name, capacity: WAITING_MAX, ratePerMinute, timeoutMs, post };
-}
-
 function eventReceiver(
   spec: ReceiverSettings,
   rules: readonly NotificationRule[],
@@ -148,40 +119,6 @@ function eventReceiver(
       const repeats = repeatsOf(safe);
       if (repeats === undefined) options.counts.collapsed(spec.name);
       else queue.push(event.id, { event: safe, repeats });
-    },
-    close: (graceMs) => queue.close(graceMs),
-  };
-}
-
-/**
- * Returns a receiver that starts and ends alerts. The rules apply to the alert, so that the event that ends it arrives, too. Equal
- * events are not dropped: Alertmanager groups and repeats alerts itself.
- */
-function alertReceiver(
-  spec: ReceiverSettings,
-  rules: readonly NotificationRule[],
-  options: NotificationsOptions,
-  post: Post,
-  token: (() => Secret) | undefined,
-): Receiver {
-  const wanted = (event: ControllerEvent) =>
-    alertChanges(event).filter(({ alert: { starts, severity } }) =>
-      rules.some((rule) => matchesRule(rule, { ...event, type: starts, severity })),
-    );
-  const queue = new Delivery<ControllerEvent>({
-    ...queueOf(spec, options, post),
-    write: (event) => ({
-      url: `${(spec.url ?? '').replace(/\/+$/, '')}/api/v2/alerts`,
-      headers: {
-        'content-type': 'application/json',
-        ...(token === undefined ? {} : { authorization: { prefix: 'Bearer ', value: token() } }),
-      },
-      body: JSON.stringify(wanted(event).map((change) => postableAlert(change, event, options.source, spec.link))),
-    }),
-  });
-  return {
-    receive(event, redactedEvent) {
-      if (wanted(event).length > 0) queue.push(event.id, redactedEvent());
     },
     close: (graceMs) => queue.close(graceMs),
   };

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import { refusal, statusMessage, superseded } from '../../../src/controller/notifications/commit-status.ts';
-import { alertChanges, postableAlert } from '../../../src/controller/notifications/alert.ts';
+import { alertChanges, alertText, postableAlert } from '../../../src/controller/notifications/alert.ts';
 import { cloudEvent, redacted, slackMessage } from '../../../src/controller/notifications/payload.ts';
 import { cut } from '../../../src/plan/words.ts';
 import type { ReceiverSettings } from '../../../src/configuration/settings/notifications-spec.ts';
@@ -185,7 +185,11 @@ test.for([
 ] as const)('an alert that %s starts ends with %s: its labels are the same', ([starts, ends, detail]) => {
   const alertsOf = (facts: Parameters<typeof event>[0]) => {
     const one = event({ ...facts, detail: { ...detail, more: facts?.message ?? '' } });
-    return alertChanges(one).map((change) => ({ change: change.type, alert: postableAlert(change, one, 'default') }));
+    return alertChanges(one).map(({ type, alert }) => {
+      const startsMs = type === 'starts' ? one.atMs : null;
+      const endsMs = type === 'starts' ? one.atMs + 300_000 : one.atMs;
+      return { change: type, alert: postableAlert(alertText(alert, one, 'default'), startsMs, endsMs) };
+    });
   };
   const [started] = alertsOf({ type: starts, severity: 'warning', message: 'it began' });
   const ended = alertsOf({ type: ends, severity: 'info', message: 'it ended', atMs: NOON_MS + 60_000 });
@@ -194,7 +198,7 @@ test.for([
     change: 'starts',
     alert: {
       startsAt: '2026-11-20T12:00:00.000Z',
-      endsAt: '2026-11-21T12:00:00.000Z',
+      endsAt: '2026-11-20T12:05:00.000Z',
       labels: { label_env: 'prod', ...detail },
     },
   });
