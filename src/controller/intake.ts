@@ -17,6 +17,7 @@ import { ledgerFor } from './replicas/unit-ledgers.ts';
 import { loadSaved, saveSource, restoreSource } from './saved-source.ts';
 import type { CoreBase } from './options.ts';
 import { SourceContact } from './source-contact.ts';
+import { NOT_READ, reportOf, shownProblems, type SourceReport, withStanding } from './source-reports.ts';
 import { StartAllowances } from './start-allowances.ts';
 import { unapprovedScopes } from './unapproved-scopes.ts';
 
@@ -40,6 +41,8 @@ export class Intake {
   #failure: StatusError | null = null;
   /** Code of the last reported problem; null after the recovery from it. */
   #reported: string | null = null;
+  /** A former leader found the problem, and may have ended before it reported it. This process has not decided yet. */
+  #isOfFormer = false;
   readonly #loaded: LoadedReading;
   /** The last reading exceeded a limit while it was parsed. */
   #isUnloadable = false;
@@ -167,6 +170,7 @@ export class Intake {
   beginLeading(): void {
     this.contact.doubt();
     this.#reported = this.#standing.error?.code ?? null;
+    this.#isOfFormer = this.#reported !== null;
     this.#failure = null;
     this.age?.beginLeading();
   }
@@ -275,32 +279,20 @@ export class Intake {
     reading: SourceReading,
   ): Promise<void> {
     const { remedy } = error;
-    const message = await this.#withStanding(error.message);
-    const isNews = this.#standing.error?.message !== message;
+    const message = await withStanding(error.message, this.#accepted, this.#core.sourceLedger);
+    const report = this.#takeReport(message);
     const refused = { ...error, message, atMs: this.#sinceMs(message) };
     this.#note({ error: refused });
-    if (!isNews) return;
+    if (report === undefined) return;
     this.#reported = error.code;
-    const shown = problems.slice(0, 20).map((problem) => {
-      const { file, line, column } = problem.position;
-      return { code: problem.code, file, line, column, message: problem.message };
-    });
+    const shown = shownProblems(problems);
     this.#note({ problems: shown });
     this.#core.commits.reject(reading, refused, shown);
     this.#save(async () => recordOfSource(this.#ledger(), [this.#core.commits.operation()]));
-    const facts = { revision: reading.revision, detail: { problems: shown } };
-    this.#core.events.publish(draftProblem('source.refused', 'error', `${message} ${remedy}`, error, facts));
-  }
-
-  /** Returns a message about a source that is not accepted, with the revision that stays in effect. */
-  async #withStanding(message: string): Promise<string> {
-    const sentence = /[.!?]$/.test(message) ? message : `${message}.`;
-    if (this.#accepted !== undefined) return `${sentence} Still running ${this.#accepted.revision}.`;
-    const { ledger, source } = this.#core.sourceLedger;
-    const last = await ledger.lastSnapshot(source);
-    return last === undefined
-      ? `${sentence} No revision was accepted before, so nothing is applied.`
-      : `${sentence} The last accepted revision stays in effect.`;
+    const facts = { revision: reading.revision, detail: { problems: shown, ...report.detail } };
+    this.#core.events.publish(
+      draftProblem('source.refused', 'error', `${message} ${remedy}${report.note}`, error, facts),
+    );
   }
 
   async #accept(reading: SourceReading, loaded: LoadedSource): Promise<Acceptance> {
@@ -320,13 +312,23 @@ export class Intake {
   async #reportFailed(error: PortolanError): Promise<void> {
     const { code, remedy } = error;
     this.#note({ isCurrent: false });
-    const message = await this.#withStanding(error.message);
-    if (this.#standing.error?.message !== message) {
+    const message = await withStanding(error.message, this.#accepted, this.#core.sourceLedger);
+    const report = this.#takeReport(message);
+    if (report !== undefined) {
+      const { detail, note } = report;
       this.#reported = code;
-      this.#core.events.publish(draftProblem('source.failed', 'error', `${message} ${remedy}`, error));
+      this.#core.events.publish(
+        draftProblem('source.failed', 'error', `${message} ${remedy}${note}`, error, { detail }),
+      );
     }
     this.#failure = { code, message, remedy, atMs: this.#sinceMs(message) };
     this.#note({ error: this.#failure, problems: [] });
+  }
+
+  #takeReport(message: string): SourceReport | undefined {
+    const report = reportOf(this.#standing.error, message, this.#isOfFormer);
+    this.#isOfFormer = false;
+    return report;
   }
 
   /** Returns since when the source has this problem. */
@@ -393,8 +395,3 @@ export class Intake {
     return { accepted: this.#accepted, reading };
   }
 }
-
-const NOT_READ = {
-  code: 'source/not-read-yet',
-  remedy: 'Portolan retries automatically. Check that the source can be reached if this lasts.',
-};

@@ -1,9 +1,10 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Alertmanager } from '../notifications/alertmanager.ts';
 import { application } from './hand-led.ts';
-import { EAST, inSync, WEST } from './two-leaders.ts';
+import { both, EAST, inSync, twoLeaders, WEST } from './two-leaders.ts';
 
 const MINUTE = 60_000;
+const INVALID = { 'east.yaml': 'apiVersion: portolan/v1\nkind: Application\nmetadata: { name: "no name" }\n' };
 
 /** Two replicas in sync, which send to one Alertmanager. */
 async function paged() {
@@ -84,4 +85,40 @@ test('the alerts of an Application that git removes end', async () => {
   await group.pass(MINUTE + 1_000);
   expect(pager.firing('application').filter((line) => line.endsWith(WEST))).toEqual([]);
   expect(pager.firing('application')).toContain('PortolanApplicationFailed Application/east');
+});
+
+test('a rejected commit is reported by the next leader, too, because the first one may have died before it did', async () => {
+  const { group, one, two } = await twoLeaders();
+  await group.commit(both('www.example.com'));
+  await group.until(() => two.ready(EAST) === 'True InSync', 'in sync');
+  // It stores that the commit is rejected, and dies before it stores or sends the event.
+  one.isLost = (operation) => operation === 'events';
+  const pager = new Alertmanager(group.clock);
+  pager.listen(two.controller.api);
+  await group.commit(INVALID);
+  await group.until(() => two.controller.api.status().source.error !== null, 'it is stored');
+  onTestFinished(() => {
+    one.isDatabaseAway = false;
+  });
+  one.isDatabaseAway = true;
+  await group.pass(MINUTE);
+  expect(two.eventsOf('source.refused')).toEqual([]);
+  expect(await two.leadership.take('source:default')).toBe(true);
+  await group.pass(1_000);
+  expect(two.eventsOf('source.refused')).toMatchObject([
+    {
+      severity: 'error',
+      message: expect.stringMatching(/It was found at 2026-\S+Z, before this replica led the source\.$/),
+      detail: { sinceMs: two.controller.api.status().source.error?.atMs },
+    },
+  ]);
+  expect(pager.firing()).toEqual(['PortolanSourceRejected']);
+  // Once.
+  await group.tell(2, INVALID, [two]);
+  await group.pass(10 * MINUTE);
+  expect(two.eventsOf('source.refused')).toHaveLength(1);
+  expect(pager.firing()).toEqual(['PortolanSourceRejected']);
+  await group.tell(3, both('www.example.com'), [two]);
+  await group.pass(1_000);
+  expect(pager.firing()).toEqual([]);
 });
