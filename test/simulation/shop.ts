@@ -48,6 +48,15 @@ export interface Wishes {
   readonly adopt: boolean;
 }
 
+export const NO_WISHES: Wishes = {
+  components: new Map(),
+  rules: new Map(),
+  installs: new Map(),
+  annotations: new Map(),
+  prune: false,
+  adopt: false,
+};
+
 export function workFor(wishes: Wishes): Work {
   const known = works.get(wishes);
   if (known !== undefined) return known;

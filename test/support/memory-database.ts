@@ -42,7 +42,8 @@ interface StoredReplica {
 
 /** Who looks at everything that the database carries out, in the moment in which it does. */
 export interface DatabaseWitness {
-  took(unit: string, epoch: number, replica: string): void;
+  /** @param expiresMs when the lease before this one ended, by the clock of the database; 0: it was given up, or there was none. */
+  took(unit: string, epoch: number, replica: string, expiresMs: number): void;
   released(unit: string, epoch: number): void;
   committed(
     transaction: LedgerTransaction,
@@ -79,6 +80,7 @@ export class MemoryDatabase {
   /** @returns the epoch, once it is taken. */
   take(unit: string, holder: string, names: { readonly actor: string; readonly replica: string }, leaseMs: number) {
     const { store } = this;
+    const expiresMs = this.leases.rows.get(unit)?.expiresMs ?? 0;
     const { leases, epoch } = takeLease(
       { ...this.leases, epoch: store.epoch },
       { scope: unit, holder, leaseMs },
@@ -88,7 +90,7 @@ export class MemoryDatabase {
     this.leases = leases;
     store.epoch = epoch;
     this.holders.set(unit, { ...names, serial: 0 });
-    this.#witness?.took(unit, epoch, names.replica);
+    this.#witness?.took(unit, epoch, names.replica, expiresMs);
     this.signal('lease');
     return epoch;
   }

@@ -157,6 +157,7 @@ export class Daemon extends DriverProcess {
       settings: this.#terms.filter(({ endMs }) => endMs >= pass.beganMs).map(({ settings }) => settings),
       ...this.believes(intent),
       approved: world.approved.get(pass.application),
+      watchedMs: (fromMs: number) => world.watchedMs(intent.scope, fromMs, atMs),
     };
     return world.permissions.sends(write, authority, atMs, this.seenWallMs());
   }

@@ -316,6 +316,12 @@ function ruleKey({ serviceId, domain }: Site, { port, path }: RuleWish): string 
   return `rule/${placeOf({ serviceId, port, domain, path })}`;
 }
 
+/** The natural key of a rule, by the name of its manifest. */
+export function ruleOf(content: Content, app: AppName, name: string): string | undefined {
+  const rule = content.apps.get(app)?.rules.get(name);
+  return rule && ruleKey(siteOf(content, app), rule);
+}
+
 /** Rules that it wants, by natural key, each with its weight. */
 export function rulesOf(content: Content, name: AppName): ReadonlyMap<string, number> {
   const rules = content.apps.get(name)?.rules ?? new Map<string, RuleWish>();

@@ -57,6 +57,11 @@ export class Git {
     return [...this.#commits.values()].every(({ content }) => content.apps.has(name));
   }
 
+  /** Whether any commit has it away from where it began. */
+  hasMoved(name: AppName): boolean {
+    return [...this.#commits.values()].some(({ content }) => content.moved?.has(name));
+  }
+
   firstShown(id: string): number {
     return this.#shown.get(id)?.first ?? 0;
   }

@@ -227,4 +227,12 @@ export const driverMutants: readonly DriverMutant[] = [
       [91, { type: 'human', act: 'resume', a: 192438582 }],
     ],
   },
+  {
+    name: 'the time without a process counts',
+    file: 'controller/following.ts',
+    find: 'watchedMs: undefined,',
+    replace: 'watchedMs: -60_000,',
+    rightly: ['I-PERMIT'],
+    seed: 15,
+  },
 ];

@@ -5,6 +5,7 @@ import { SHARE_FROM_OBJECTS } from '../../../src/plan/guard.ts';
 import type { Violate } from '../books.ts';
 import { type AppName, appNames, closedBy, namedBy, namedIn, sizeOf } from './estate.ts';
 import { type Commit, descendsFrom } from './git.ts';
+import { isLoss, Losses } from './losses.ts';
 import { type DriverSettings, isClosedAt } from './settings.ts';
 import { Suspensions } from './suspensions.ts';
 
@@ -47,6 +48,8 @@ export interface Authority {
    * application is still here.
    */
   readonly movedMs?: number | undefined;
+  /** Returns how much time since then, until the intent, some process could see what is missing; by default all of it. */
+  readonly watchedMs?: (fromMs: number) => number;
   /** The digest of the plan that the ledger holds as approved. */
   readonly approved?: string | undefined;
 }
@@ -91,6 +94,7 @@ export class Permissions {
   #accepted: { readonly commit: Commit; readonly mayPrune: boolean; readonly isShrunk: boolean } | undefined;
   #largest = 0;
   #spent: Spent = { snapshot: '', owned: 0, changed: new Set(), removed: new Set() };
+  #losses = new Losses();
   /** Which revision each intent was opened for. */
   readonly #spentBy = new Map<string, Spent>();
 
@@ -195,6 +199,7 @@ export class Permissions {
     };
     copy.#spent = copyOf(this.#spent);
     for (const [intent, spent] of this.#spentBy) copy.#spentBy.set(intent, copyOf(spent));
+    copy.#losses = this.#losses.copy();
     return copy;
   }
 
@@ -219,6 +224,7 @@ export class Permissions {
       this.#approvals.map(({ digest, usedBy }) => [digest, user(usedBy)]),
       accepted,
       this.#largest,
+      this.#losses.counts(),
       { ...spent, changed: [...changed].sort(), removed: [...removed].sort() },
     ]);
   }
@@ -281,6 +287,7 @@ export class Permissions {
     const reasons = [
       ...(action.prune ? this.#againstRemoval(action, authority, atMs) : []),
       ...this.#overAllowances(action, authority, intent),
+      ...(this.#isLoss(action, name) ? this.#losses.over(intent, settings) : []),
     ];
     if (reasons.length > 0) this.#violate('I-PERMIT', `${action.summary} for ${name}: ${reasons.join('; ')}`);
     return false;
@@ -307,6 +314,7 @@ export class Permissions {
 
   /** It acted on the platform: its places are taken, of the revision that it was sent for. */
   acted({ action, intent }: Write, name: AppName): void {
+    if (this.#isLoss(action, name)) this.#losses.add(intent);
     const { changed, removed } = this.#spentBy.get(intent.id) ?? this.#spent;
     for (const key of keysOf(action)) {
       if (countsAsChange(action)) changed.add(`${name} ${key}`);
@@ -325,14 +333,20 @@ export class Permissions {
     const againMs = this.#namedAgainMs.get(pass.application)?.get(action.object) ?? 0;
     const needsMs = Math.min(...settings.map(({ pruneAfterMs }) => pruneAfterMs)) / (1 + this.#clockError);
     if (goneMs === undefined && againMs < atMs - this.#lagMs) reasons.push('the source names it');
-    if (goneMs !== undefined && atMs - goneMs < needsMs)
-      reasons.push(`it has been gone for ${atMs - goneMs} ms, not ${needsMs} ms`);
+    const goneForMs = goneMs === undefined ? needsMs : (authority.watchedMs?.(goneMs) ?? atMs - goneMs);
+    if (goneForMs < needsMs)
+      reasons.push(`somebody could see for ${goneForMs} ms that it is gone, not for ${needsMs} ms`);
     const accepted = this.#accepted;
     if (accepted?.commit === commit) {
       if (accepted?.mayPrune === false) reasons.push('the source was rewound');
       if (accepted?.isShrunk === true) reasons.push('the source has lost most of what it named');
     }
     return reasons;
+  }
+
+  #isLoss(action: Action, name: AppName): boolean {
+    const content = this.#accepted?.commit.content;
+    return content !== undefined && isLoss(action, name, content, [...this.#commits.values()]);
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Clock } from '../../../src/runtime/clock.ts';
 import { silentLog } from '../../../src/runtime/log.ts';
 import type { Chance } from '../chance.ts';
 import { Sleeps } from '../sleep.ts';
+import type { Span } from '../spans.ts';
 import { ledThrough } from '../ledgers.ts';
 import { EPOCH_MS } from '../server.ts';
 import { never } from '../wire.ts';
@@ -25,6 +26,7 @@ export abstract class DriverProcess implements Sender {
   readonly world: Surroundings;
   readonly chance: Chance;
   readonly #bornMs: number;
+  #diedMs: number | undefined;
   protected readonly sleeps = new Sleeps();
   alive = true;
   epoch = 0;
@@ -63,7 +65,13 @@ export abstract class DriverProcess implements Sender {
     return epoch === this.epoch;
   }
 
+  /** When it lived. */
+  get life(): Span {
+    return { fromMs: this.#bornMs, untilMs: this.#diedMs };
+  }
+
   kill(): void {
+    this.#diedMs ??= this.world.timeline.nowMs;
     this.alive = false;
     this.sleeps.end();
   }

@@ -195,20 +195,27 @@ async function commandsSettle(world: DriversWorld): Promise<void> {
   if (world.violation === undefined) for (const fault of differences(world, undefined)) world.violate('L-CONV', fault);
 }
 
-/** What is wrong, from the branch and the platform's own rows. */
-export function differences(world: DriversWorld, daemon: Pick<Daemon, 'api'> | undefined): string[] {
+/**
+ * What is wrong, from the branch and the platform's own rows.
+ * @param leftOut applications that nobody looks after any more.
+ */
+export function differences(
+  world: DriversWorld,
+  daemon: Pick<Daemon, 'api'> | undefined,
+  leftOut: ReadonlySet<AppName> = new Set(),
+): string[] {
   const faults: string[] = [];
-  const held = new Set<AppName>();
+  const held = new Set(leftOut);
   // Without a listing nobody can know what was done to a rule by hand.
   const isHidden = (key: string): boolean =>
     world.server.dialect === 'documented' && world.byHand.rules.has(key.slice('rule/'.length));
   for (const intent of world.books.intents.values()) {
     // What git names no more is not looked after.
-    const isWanted = namedIn(world.git.head.content, intent.scope) !== undefined;
-    if (isPending(intent) && isWanted) faults.push(`${intent.id} is still in doubt`);
+    const name = namedIn(world.git.head.content, intent.scope);
+    if (isPending(intent) && name !== undefined && !leftOut.has(name)) faults.push(`${intent.id} is still in doubt`);
   }
   for (const name of appNames) {
-    if (!world.git.head.content.apps.has(name)) continue;
+    if (!world.git.head.content.apps.has(name) || leftOut.has(name)) continue;
     const status = daemon?.api?.application(idOf(name));
     // What git names no more has no resource of its own to be held.
     if (status?.conditions.some(({ reason }) => reason === 'Held') === true) held.add(name);

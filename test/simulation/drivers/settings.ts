@@ -8,6 +8,7 @@ const base = defaultSettings();
 /** What an operator has configured besides. */
 export const operator = { platforms: new Set(['default']), stores: new Set(['main']) };
 const HOUR_MS = 3_600_000;
+const SHORT_BUDGET_SHARE = 0.15;
 
 /** In each hour, in minutes; short enough that no two of them meet. */
 interface HourlyWindow {
@@ -36,7 +37,13 @@ export const settingTimes: SettingTimes = {
   resyncIntervalMs: [120_000, 600_000],
 };
 
-export function anySettings(chance: Chance, times = settingTimes): DriverSettings {
+/** How many objects may be removed in a day, in some schedules. undefined: as in production, which is more than most of them remove. */
+export function anyDailyObjects(chance: Chance): number | undefined {
+  return chance.happens(SHORT_BUDGET_SHARE) ? chance.pick([1, 2]) : undefined;
+}
+
+/** @param dailyObjects how many objects may be removed in a day; by default as many as in production. */
+export function anySettings(chance: Chance, times = settingTimes, dailyObjects?: number): DriverSettings {
   const window: HourlyWindow | undefined = chance.happens(0.3)
     ? { kind: chance.pick(['allow', 'deny']), fromMinute: chance.pick([0, 5, 30]), minutes: chance.pick([5, 20]) }
     : undefined;
@@ -48,6 +55,7 @@ export function anySettings(chance: Chance, times = settingTimes): DriverSetting
     resyncIntervalMs: chance.pick(times.resyncIntervalMs),
     concurrency: chance.pick([1, 2, 10]),
     window,
+    dailyObjects,
   });
 }
 
@@ -75,10 +83,12 @@ export interface Choices {
   readonly resyncIntervalMs: number;
   readonly concurrency: number;
   readonly window: HourlyWindow | undefined;
+  readonly dailyObjects?: number | undefined;
 }
 
 export function settingsOf(choices: Choices): DriverSettings {
   const { enabled, maxObjects, maxShare, pruneAfterMs, resyncIntervalMs, concurrency, window } = choices;
+  const { dailyObjects = base.prune.dailyObjects } = choices;
   const windows: readonly WindowSettings[] =
     window === undefined
       ? []
@@ -93,7 +103,7 @@ export function settingsOf(choices: Choices): DriverSettings {
         ];
   const spec: Settings = {
     ...base,
-    prune: { ...base.prune, enabled, maxShare, maxObjects },
+    prune: { ...base.prune, enabled, maxShare, maxObjects, dailyObjects },
     controller: { ...base.controller, pruneAfterMs, resyncIntervalMs, concurrency },
     windows,
   };

@@ -5,6 +5,7 @@ import type { Workbench } from '../../../src/source/contents.ts';
 import type { Transport } from '../../../src/platform/transport.ts';
 import type { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
+import type { Span } from '../spans.ts';
 import type { WiredWorld } from '../wire.ts';
 import type { AppName } from './estate.ts';
 import type { Git } from './git.ts';
@@ -17,6 +18,8 @@ export interface Sender {
   readonly kind: 'daemon' | 'command' | 'person';
   readonly alive: boolean;
   readonly epoch: number;
+  /** When it lived. */
+  readonly life: Span;
   /** Virtual time at which it was asked to end. */
   readonly drainMs: number | undefined;
   /** A person, or a job in the name of one, has seen what it removes. */
@@ -62,6 +65,8 @@ export interface Surroundings extends WiredWorld<Sender> {
   sourceChanges: number;
   sharedReadings: number;
   resolved: number;
+  /** Returns how much of the time between two moments some process could see what is missing from the source. */
+  watchedMs(scope: string, fromMs: number, toMs: number): number;
   /** A pass begins. */
   began(process: Sender): void;
   readonly workbench: Workbench;

@@ -9,6 +9,8 @@ import { Chance } from '../chance.ts';
 import type { LedgerHost } from '../ledgers.ts';
 import type { Effect } from '../perturbations.ts';
 import { EPOCH_MS, Server } from '../server.ts';
+import { NO_WISHES } from '../shop.ts';
+import { coveredMs } from '../spans.ts';
 import { Timeline } from '../timeline.ts';
 import { inShort, Trace } from '../trace.ts';
 import { transportOf } from '../wire.ts';
@@ -29,7 +31,7 @@ import {
 } from './perturbations.ts';
 import { Sends } from './sends.ts';
 import { sharedWorkbench } from './workbench.ts';
-import { anySettings, type DriverSettings, type SettingTimes } from './settings.ts';
+import { anyDailyObjects, anySettings, type DriverSettings, type SettingTimes } from './settings.ts';
 import type { Driving, DriversSettings } from './driving.ts';
 import type { Sender, Surroundings } from './surroundings.ts';
 
@@ -59,6 +61,7 @@ export class DriversWorld implements Surroundings {
   /** undefined: git names no installs. Apart from the others, so that it moves nothing in schedules without them. */
   readonly #installing: Chance | undefined;
   readonly #settingTimes: SettingTimes | undefined;
+  readonly #dailyObjects: number | undefined;
   readonly #doomed = new Set<Sender>();
   #plan: DriverPlan = nothingHappens;
   #fullCommits = 0;
@@ -120,12 +123,13 @@ export class DriversWorld implements Surroundings {
     // Without a listing a lost answer leaves an install in doubt for good.
     if (dialect === 'extended' && installing.happens(INSTALLING_SHARE)) this.#installing = installing;
     this.#install();
+    this.#dailyObjects = anyDailyObjects(new Chance(seed, 31));
     this.settings = this.anySettings(chance);
   }
 
   /** What an operator might configure. */
   anySettings(chance: Chance): DriverSettings {
-    return anySettings(chance, this.#settingTimes);
+    return anySettings(chance, this.#settingTimes, this.#dailyObjects);
   }
 
   violate(invariant: string, message: string): void {
@@ -240,6 +244,11 @@ export class DriversWorld implements Surroundings {
     }
   }
 
+  watchedMs(_scope: string, fromMs: number, toMs: number): number {
+    const lives = this.processes.filter(({ kind }) => kind === 'daemon').map(({ life }) => life);
+    return coveredMs(lives, fromMs, toMs);
+  }
+
   /** Another process begins beside those that live. */
   protected joins(): void {
     this.start();
@@ -284,16 +293,7 @@ export class DriversWorld implements Surroundings {
 
   #surroundings(): Parameters<typeof act>[1] {
     const { server, timeline, books, byHand } = this;
-    const nothing = new Map<string, never>();
-    const wishes = {
-      components: nothing,
-      rules: nothing,
-      installs: nothing,
-      annotations: nothing,
-      prune: false,
-      adopt: false,
-    };
-    return { server, timeline, books, byHand, wishes, truth: { owed: new Set() } };
+    return { server, timeline, books, byHand, wishes: NO_WISHES, truth: { owed: new Set() } };
   }
 
   crash(process: Sender, { downMs }: { readonly downMs: number }): void {

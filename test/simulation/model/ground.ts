@@ -324,6 +324,11 @@ export class ModelGround implements Surroundings {
   }
 
   /** What a daemon knows when a pass begins: what it has written down, what it shows, and how it has looked before. */
+  /** There is one process at a time here, and the times without one are part of other schedules. */
+  watchedMs(_scope: string, fromMs: number, toMs: number): number {
+    return toMs - fromMs;
+  }
+
   began(process: Sender): void {
     const status = process instanceof Daemon ? process.api?.application(idOf('one')) : undefined;
     this.state.passes(process, status, this.#isRemoving);

@@ -2,15 +2,24 @@ import type { LedgerTransaction } from '../../../src/ledger/ledger.ts';
 import { type Commit, descendsFrom } from '../drivers/git.ts';
 import { defaultSettings } from '../../../src/configuration/configuration.ts';
 import type { LeaseUnit } from '../../../src/ledger/shared.ts';
+import { coveredMs } from '../spans.ts';
 import { CLOCK_ERROR, type ReplicaSurroundings } from './surroundings.ts';
 
 /** Time after which a process that hands over waits no longer for its work, by its clock. */
 const DRAIN_MS = defaultSettings().controller.drainTimeoutMs / (1 + CLOCK_ERROR);
 
+interface Term {
+  readonly replica: string;
+  readonly fromMs: number;
+  untilMs: number | undefined;
+}
+
 /** Who leads what in truth, and what follows from that. */
 export class Leaders {
   readonly #world: ReplicaSurroundings;
   readonly #units = new Map<string, { readonly epoch: number; readonly replica: string }>();
+  /** When each unit was led under a lease that had not ended, by a process that may have died meanwhile. */
+  readonly #terms = new Map<string, Term[]>();
   #accepted: { readonly commit: Commit; readonly at: number } | undefined;
   takeovers = 0;
 
@@ -18,7 +27,11 @@ export class Leaders {
     this.#world = world;
   }
 
-  took(unit: string, epoch: number, replica: string): void {
+  /** @param expiresMs when the lease before this one would have ended or did, by the clock of the database; 0: it was given up. */
+  took(unit: string, epoch: number, replica: string, expiresMs: number): void {
+    const { timeline, database } = this.#world;
+    this.#endTerm(unit, timeline.nowMs - Math.max(0, database.nowMs() - expiresMs));
+    this.#termsOf(unit).push({ replica, fromMs: timeline.nowMs, untilMs: undefined });
     const former = this.#units.get(unit);
     if (former !== undefined) {
       if (epoch <= former.epoch) this.#world.violate('I-MONO', `${unit} got epoch ${epoch} after ${former.epoch}`);
@@ -35,11 +48,32 @@ export class Leaders {
   /** A lease is given up only when nothing is in flight under it, or when that took too long. */
   released(unit: string, epoch: number): void {
     const { timeline, truth, alive } = this.#world;
+    this.#endTerm(unit, timeline.nowMs);
     for (const { intent, isAnswered, sentMs, controller } of truth.sent) {
       if (intent.epoch !== epoch || isAnswered || timeline.nowMs - sentMs >= DRAIN_MS) continue;
       if (alive.some(({ number }) => number === controller))
         this.#world.violate('I-HAND', `${unit} was given up with ${intent.operation} ${intent.id} in flight`);
     }
+  }
+
+  #termsOf(unit: string): Term[] {
+    const terms = this.#terms.get(unit) ?? [];
+    this.#terms.set(unit, terms);
+    return terms;
+  }
+
+  #endTerm(unit: string, atMs: number): void {
+    const term = this.#termsOf(unit).at(-1);
+    if (term !== undefined) term.untilMs ??= atMs;
+  }
+
+  /** Returns how much of the time between two moments a living process led the unit. */
+  ledMs(unit: string, fromMs: number, toMs: number): number {
+    const spans = this.#termsOf(unit).map(({ replica, fromMs: beganMs, untilMs }) => {
+      const diedMs = this.#world.named(replica)?.life.untilMs ?? toMs;
+      return { fromMs: beganMs, untilMs: Math.min(untilMs ?? toMs, diedMs) };
+    });
+    return coveredMs(spans, fromMs, toMs);
   }
 
   /** The database takes a transaction: only from who took the lease last. */

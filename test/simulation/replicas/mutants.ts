@@ -12,6 +12,42 @@ const REMOVALS = [3, 4, 5, 6, 7, 8].map(
   (step, at) => [step, { type: 'git', edit: 'removeRule', a: 45 * 31 + at * 7919 }] as const,
 );
 
+/** The same, and processes die again and again while they remove. */
+const REMOVALS_AND_DEATHS: DriverScript = [
+  ...REMOVALS,
+  ...Array.from(
+    { length: 12 },
+    (_, at) => [60 + 15 * at, { type: 'crash', when: 'after', downMs: 1_000, a: at, reboots: false }] as const,
+  ),
+];
+
+/** The same, and processes hang for longer than a lease while removals wait. */
+const REMOVALS_AND_HANGS: DriverScript = [
+  ...REMOVALS,
+  ...Array.from({ length: 12 }, (_, at) => [14 + 8 * at, { type: 'freeze', ms: 9_000 }] as const),
+];
+
+/** Processes cannot read the branch while it grows, their leader is asked to end, and the next one is configured anew. */
+const COMMITS_UNREAD: DriverScript = Array.from({ length: 48 }, (_, at) => [
+  20 + 4 * at,
+  [
+    { type: 'cut', link: 'git', ms: 30_000 },
+    { type: 'git', edit: 'addRule', a: at * 7919 },
+    { type: 'stop', downMs: 1_000 },
+    { type: 'human', act: 'reload', a: at },
+  ][at % 4] as DriverScript[number][1],
+]);
+
+/** Applications move while processes do not hear the database. */
+const MOVES_UNHEARD: DriverScript = Array.from({ length: 36 }, (_, at) => [
+  20 + 4 * at,
+  [
+    { type: 'cut', link: 'answers', ms: 40_000 },
+    { type: 'git', edit: 'move', a: at * 7919 },
+    { type: 'git', edit: 'addRule', a: at * 7919 },
+  ][at % 3] as DriverScript[number][1],
+]);
+
 /** Production with one thing wrong in it that matters only to several controllers, or to the database that they share. */
 export const replicaMutants: readonly DriverMutant[] = [
   {
@@ -96,7 +132,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     replace:
       'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
     rightly: ['I-PERMIT'],
-    seed: 10_234,
+    seed: 1_126,
   },
   {
     name: 'an application that comes from another platform keeps what this process knew',
@@ -107,12 +143,56 @@ export const replicaMutants: readonly DriverMutant[] = [
     seed: 92,
   },
   {
-    name: 'a command counts after its application was moved away and back',
-    file: 'controller/replicas/forwarded-methods.ts',
-    find: ' || !hasStayed(records, subject, ordered.takeovers))',
-    replace: ')',
-    rightly: ['I-SUSPENDED'],
-    seed: 4_000_318_307,
+    name: 'a takeover fills the budget of the day again',
+    file: 'reconcile/removal-budget.ts',
+    find: 'const key = `budget ${source} ${platform}`;',
+    replace: 'const key = `budget ${source} ${platform} ${ledger.epoch}`;',
+    rightly: ['I-PERMIT'],
+    seed: 448,
+    script: REMOVALS_AND_DEATHS,
+  },
+  {
+    name: 'a removal becomes older while another process leads, or none',
+    file: 'controller/replicas/moved-record.ts',
+    find: '  record.watchedMs = undefined;\n',
+    replace: '',
+    rightly: ['I-PERMIT'],
+    seed: 132,
+    script: REMOVALS_AND_HANGS,
+  },
+  {
+    name: 'a unit that was lost is not taken again',
+    file: 'controller/replicas/replica-leadership.ts',
+    find: 'this.#states.delete(lead.unit);',
+    replace: '',
+    rightly: ['L-LEAD'],
+    seed: 8,
+  },
+  {
+    name: 'commands that a former leader left are not carried out',
+    file: 'controller/replicas/commands.ts',
+    find: 'for (const command of open) this.#take(lead',
+    replace: 'for (const command of open.filter(({ id }) => !inherited.has(id))) this.#take(lead',
+    rightly: ['L-COMMAND'],
+    seed: 20,
+  },
+  {
+    name: 'what was read before the source was led is accepted',
+    file: 'controller/source-contact.ts',
+    find: 'return askedMs >= this.#confirmedFromMs;',
+    replace: 'return true;',
+    rightly: ['I-BACK'],
+    seed: 42,
+    script: COMMITS_UNREAD,
+  },
+  {
+    name: 'a process writes although it has not read for long what others store',
+    file: 'controller/replicas/shared-state.ts',
+    find: 'return this.#trusted === undefined || this.#core.options.clock.monotonic() > this.#trusted.untilMs();',
+    replace: 'return false;',
+    rightly: ['I-MOVED'],
+    seed: 69,
+    script: MOVES_UNHEARD,
   },
 ];
 

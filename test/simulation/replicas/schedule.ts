@@ -4,7 +4,7 @@ import { parseStored, statusFact } from '../../../src/controller/ledger-records.
 import { sourceUnit, platformUnit } from '../../../src/controller/replicas/leadership.ts';
 import { Chance } from '../chance.ts';
 import { idOf } from '../drivers/daemon.ts';
-import { type AppName, appNames, type EditName } from '../drivers/estate.ts';
+import { type AppName, appNames, type EditName, nameOfScope } from '../drivers/estate.ts';
 import {
   anyDriverSwarm,
   type DriverSwarm,
@@ -146,8 +146,8 @@ async function every(world: ReplicasWorld, ask: (replica: Replica) => Promise<un
   return isDone;
 }
 
-/** Nobody decides here what only a person can, as in schedules of one controller. */
+/** Nobody decides here what only a person can, as in schedules of one controller: what waits for that is left out. */
 function faults(world: ReplicasWorld): string[] {
-  if (undecidable(world).length > 0) return [];
-  return differences(world, world.working[0]);
+  const waiting = undecidable(world).map(({ scope }) => nameOfScope(scope));
+  return differences(world, world.working[0], new Set(waiting.filter((name) => name !== undefined)));
 }

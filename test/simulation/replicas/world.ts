@@ -61,7 +61,7 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
     this.permissions.told(this.git.head, 0);
     const offsetMs = this.#draw.pick([0, 2_200_000, -90_000]);
     this.database = new MemoryDatabase(new MemoryStore('lineage'), () => EPOCH_MS + this.timeline.nowMs + offsetMs, {
-      took: (unit, epoch, replica) => this.leaders.took(unit, epoch, replica),
+      took: (unit, epoch, replica, expiresMs) => this.leaders.took(unit, epoch, replica, expiresMs),
       released: (unit, epoch) => this.leaders.released(unit, epoch),
       committed: (transaction, lead, replica) => this.#committed(transaction, lead, replica),
     });
@@ -109,6 +109,13 @@ export class ReplicasWorld extends DriversWorld implements ReplicaSurroundings {
     else if (!(process instanceof Replica)) return;
     else if (type === 'freeze') process.freeze(ms);
     else process.cut(perturbation.link, ms);
+  }
+
+  /** An application that has moved is watched by those who led either platform. */
+  override watchedMs(scope: string, fromMs: number, toMs: number): number {
+    const name = nameOfScope(scope);
+    if (name === undefined || this.git.hasMoved(name)) return toMs - fromMs;
+    return this.leaders.ledMs(`platform:${scope.slice(0, scope.indexOf('/'))}`, fromMs, toMs);
   }
 
   /** The ledger, as it is. */
