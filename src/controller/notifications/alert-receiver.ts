@@ -7,6 +7,7 @@ import { after, NOT_NEEDED } from '../../runtime/clock.ts';
 import type { Standing } from '../api.ts';
 import { Delivery } from '../delivery.ts';
 import type { OutboundMessage, Post } from '../outbound.ts';
+import { LoopBugs } from '../bugs.ts';
 import { platformUnit, sourceUnit } from '../replicas/leadership.ts';
 import { type AlertClass, alertChanges, alertText, endedText, subjectOf } from './alert.ts';
 import { type AlertBatch, AlertBook, type AlertUnit, EXPIRES_MS, type OpenAlert, type ShownBy } from './alert-book.ts';
@@ -54,13 +55,18 @@ export function alertReceiver(
   });
   const sendDue = (): void => queue.push('alerts', {});
   const ended = new AbortController();
+  const bugs = new LoopBugs(options.log);
   const renewLater = (): void =>
     after(clock, RENEW_MS, ended.signal, () => {
-      void alerts.compare().then(() => {
-        book.renew();
-        sendDue();
-        if (!ended.signal.aborted) renewLater();
-      });
+      void alerts
+        .compare()
+        // Alerts that nobody sends any more would be resolved.
+        .catch((error: unknown) => bugs.note(error))
+        .then(() => {
+          book.renew();
+          sendDue();
+          if (!ended.signal.aborted) renewLater();
+        });
     });
   for (const event of api.events.since(0, Number.POSITIVE_INFINITY).events)
     alerts.note(event, redactedOnce(event, options.redact), 'other');
@@ -129,7 +135,7 @@ class FoundAlerts {
     }
   }
 
-  /** Compares the alerts with the status: it some alerts stand of which no event is known, and others have ended without one. */
+  /** Compares the alerts with the status: some alerts stand of which no event is known, and others have ended without one. */
   async compare(): Promise<void> {
     const { api, clock, redact } = this.#options;
     let status: ControllerStatus | undefined;

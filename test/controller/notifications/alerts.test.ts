@@ -51,6 +51,18 @@ test('an alert that stands is sent every minute, and fires for a few minutes aft
   expect(pager.firing()).toEqual([]);
 });
 
+test('an alert is sent further although a bug prevents the comparison with the status', async () => {
+  const { api, pager, emit, pass } = scene();
+  pager.listen(api);
+  emit({ type: 'application.failed', severity: 'error', resource: null });
+  await pass(1_000);
+  api.standings = () => {
+    throw new TypeError('a bug');
+  };
+  await pass(10 * MINUTE);
+  expect(pager.firing()).toEqual(['PortolanApplicationFailed']);
+});
+
 test('an alert ends by the labels that it started with, although the Application has others by then', async () => {
   const { api, clock, pager, emit, passed, pass } = scene();
   pager.listen(api, { labels: { env: 'prod' } });
