@@ -237,7 +237,12 @@ export type Resolution =
   | { readonly type: 'applied'; readonly recording: Recording; readonly evidence: string }
   | { readonly type: 'rejected'; readonly evidence: string }
   /** The write is repeatable: there is nothing to decide, and the next plan compares. */
-  | { readonly type: 'superseded'; readonly evidence: string }
+  | {
+      readonly type: 'superseded';
+      readonly evidence: string;
+      /** Row of an object that had none, with the values that it had before the request: a later reading may show others. */
+      readonly recording?: Recording;
+    }
   | { readonly type: 'hold'; readonly code: string; readonly evidence: string }
   /** The effect was not seen. It is observed once more after the staleness window. */
   | { readonly type: 'absent-so-far'; readonly evidence: string };

@@ -229,13 +229,19 @@ function take(
   for (const wait of difference.waits) draft.waits.push({ resource, ...wait });
   for (const expected of difference.expects) draft.expects.push({ resource, ...expected });
   for (const recording of difference.inSync) {
-    // While a write to it is in doubt, what is seen is not what it will be: what it is owed stays on record.
-    const uid = objectUid(input.source, scopeKey(input.scope), kind.kind, recording.naturalKey);
-    const isOwing = ledgerRecordOf(input.ledgerView, kind.kind, recording.naturalKey)?.obligation != null;
-    if (isOwing && input.inDoubt.some(({ intent }) => intent.uid === uid)) continue;
+    // While a write to it is in doubt, what is seen may be its result: what it is owed stays on record, and an object without a
+    // row gets one when the write is resolved, which says who created it, or which values it had before.
+    const row = ledgerRecordOf(input.ledgerView, kind.kind, recording.naturalKey);
+    const isKnown = row !== undefined && row.state !== 'gone' && row.obligation === null;
+    if (!isKnown && input.inDoubt.length > 0) {
+      const uid = objectUid(input.source, scopeKey(input.scope), kind.kind, recording.naturalKey);
+      if (input.inDoubt.some(({ intent }) => intent.uid === uid)) continue;
+    }
     draft.inSync.push({ resource, kind: kind.kind, recording });
   }
-  for (const key of difference.forget) {
+  // A row may be needed to decide about the result of a write of its resource that is in doubt, after the manifest is gone.
+  const isInDoubt = input.inDoubt.some(({ intent }) => intent.resource === resource);
+  for (const key of isInDoubt ? [] : difference.forget) {
     const object = ledgerRecordOf(input.ledgerView, kind.kind, key);
     if (object !== undefined) draft.forget.push(object);
   }

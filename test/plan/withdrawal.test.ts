@@ -47,31 +47,42 @@ test('an object that is gone is forgotten once nobody wants it, and what a kind 
   expect(planScope(wanting({}, { ledgerView: memoryOf(released) })).ledgerUpdates.forget).toEqual([released]);
 });
 
-test.for<readonly [string, Partial<Intent>, Found, readonly string[], number]>([
-  ['whose creation is in doubt', {}, {}, ['intent/in-doubt'], 0],
-  ['whose target state is in doubt', { idempotence: 'target-state' }, {}, ['test/not-ours', 'intent/in-doubt'], 1],
-  ['that speaks for more than that', {}, { claims: ['a', 'b'] }, ['test/not-ours', 'intent/in-doubt'], 1],
-  ['that speaks for nothing', {}, { claims: [] }, ['test/not-ours', 'intent/in-doubt'], 1],
-  [
-    'of another object than the one in doubt',
-    { uid: 'another', resource: 'First/b' },
-    {},
-    ['test/not-ours', 'intent/in-doubt'],
-    1,
-  ],
-])('of a resource %s, what was found is said or left out', ([, intent, found, codes, said]) => {
-  const { idempotence } = creation.intent;
-  const inDoubt = [doubtOf({ ...creation.intent, idempotence, ...intent })];
-  const live = {
-    holds: [holdOf('test/not-ours')],
-    notes: [{ code: 'test/adopted', message: 'adopted' }],
-    inSync: [row('First/a', 'a')],
-    ...found,
-  };
-  const { plan, ledgerUpdates } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt }));
-  expect(plan.holds.map(({ code }) => code)).toEqual(codes);
-  expect(plan.notes).toHaveLength(said);
-  expect(ledgerUpdates.inSync).toHaveLength(said);
+const other = ['test/not-ours', 'intent/in-doubt'];
+test.for<readonly [string, Partial<Intent>, Found, readonly OwnedObject[], readonly string[], number, number]>([
+  ['whose creation is in doubt', {}, {}, [], ['intent/in-doubt'], 0, 0],
+  ['whose target state is in doubt', { idempotence: 'target-state' }, {}, [], other, 1, 0],
+  ['that speaks for more than that', {}, { claims: ['a', 'b'] }, [], other, 1, 0],
+  ['that speaks for nothing', {}, { claims: [] }, [], other, 1, 0],
+  ['whose object was gone', {}, { claims: [] }, [row('First/a', 'a', { state: 'gone' })], other, 1, 0],
+  ['whose object is on record', {}, { claims: [] }, [row('First/a', 'a')], other, 1, 1],
+  ['whose object is owed something', {}, { claims: [] }, [row('First/a', 'a', { obligation: {} })], other, 1, 0],
+  ['of another object than the one in doubt', { uid: 'another', resource: 'First/b' }, {}, [], other, 1, 1],
+])(
+  'of a resource %s, what was found is said or left out, and recorded or not',
+  ([, intent, found, rows, codes, said, recorded]) => {
+    const { idempotence } = creation.intent;
+    const inDoubt = [doubtOf({ ...creation.intent, idempotence, ...intent })];
+    const live = {
+      holds: [holdOf('test/not-ours')],
+      notes: [{ code: 'test/adopted', message: 'adopted' }],
+      inSync: [row('First/a', 'a')],
+      ...found,
+    };
+    const ledgerView = memoryOf(...rows);
+    const { plan, ledgerUpdates } = planScope(wanting({ 'First/a': { found: live } }, { inDoubt, ledgerView }));
+    expect(plan.holds.map(({ code }) => code)).toEqual(codes);
+    expect(plan.notes).toHaveLength(said);
+    expect(ledgerUpdates.inSync).toHaveLength(recorded);
+  },
+);
+
+test('nothing of a resource is forgotten while a write of it is in doubt', () => {
+  const released = row('First/b', 'b', { remoteAux: { forget: ['b'] } });
+  const forgotten = (resource: ResourceId) =>
+    planScope(wanting({}, { ledgerView: memoryOf(released), inDoubt: [doubtOf({ ...creation.intent, resource })] }))
+      .ledgerUpdates.forget;
+  expect(forgotten('First/b')).toEqual([]);
+  expect(forgotten('First/c')).toEqual([released]);
 });
 
 test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject[]]>([

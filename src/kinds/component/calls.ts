@@ -163,6 +163,7 @@ async function resolve(step: ComponentStep, context: ResolveContext): Promise<Re
     return {
       type: 'superseded',
       evidence: 'the request can be repeated safely; the ports are read and compared again',
+      ...formerPort(step, seenDone(context)),
     };
   const ports = await portsOf(context.reader, step.serviceId);
   if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} does not exist any more` };
@@ -171,6 +172,25 @@ async function resolve(step: ComponentStep, context: ResolveContext): Promise<Re
   const recording = applied(step, seenDone(context));
   if (recording === 'gone') throw new Error('adding a port cannot remove it');
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
+}
+
+/** Returns the row of a port whose first change is in doubt, with its values before that; none if it has a row. */
+function formerPort(
+  step: ComponentStep,
+  { prior, preimage: before }: AppliedContext,
+): { readonly recording?: Recording } {
+  if (prior !== undefined || before === null || step.type === 'set_service_name' || step.type === 'delete_port')
+    return {};
+  const recording: Recording = {
+    naturalKey: portKey(step.serviceId, step.port),
+    remoteId: null,
+    remoteAux: { former: before },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+  return { recording };
 }
 
 /**

@@ -8,10 +8,11 @@ import {
   inDoubt,
   type LedgerView,
   recordedAs,
+  type Recording,
   type Resolution,
   type ResolveContext,
 } from '../reconciled.ts';
-import { hiddenFields, unlikeSent, where } from './asserted.ts';
+import { hiddenFields, plain, readableFields, unlikeSent, where } from './asserted.ts';
 import { ownerOf, PROTOCOL_UNRECORDED } from './identity.ts';
 import { ruleKey, type RuleStep, type RuleWish } from './steps.ts';
 
@@ -107,6 +108,8 @@ export async function resolveUpdate(
   const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
   const key = ruleKey(sent);
   const isMove = prior?.remoteId === ruleId && prior.origin !== 'observed' && prior.naturalKey !== key;
+  if (prior === undefined && intent.preimage !== null)
+    return { ...comparedAgain, recording: adoptedRule(intent.preimage as unknown as RuleRecord) };
   if (!isMove || ledgerView.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
   const rules = await reader.read(listRules);
   const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
@@ -128,8 +131,21 @@ export async function resolveUpdate(
   };
 }
 
+/** Returns the row of an unmanaged rule whose adoption by an update is in doubt, with its values before that. */
+function adoptedRule(before: RuleRecord): Recording {
+  return {
+    naturalKey: ruleKey(before),
+    remoteId: before.ruleId,
+    remoteAux: { serviceId: before.serviceId, adopted: plain(readableFields(before)) },
+    origin: 'adopted',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+}
+
 /** The resolution of a write that can be repeated. */
-export const comparedAgain: Resolution = {
+export const comparedAgain: Extract<Resolution, { type: 'superseded' }> = {
   type: 'superseded',
   evidence: 'the request can be repeated safely; the rules are read and compared again',
 };

@@ -188,8 +188,8 @@ async function decide(
   if (resolution.type === 'hold') return contradicted(world, scope, intent, resolution.evidence);
   const place = placeOf(scope, intent.resource);
   const object: LedgerOperation[] = [];
-  if (resolution.type === 'applied') {
-    const { recording } = resolution;
+  const recording = resolution.type === 'rejected' ? undefined : resolution.recording;
+  if (recording !== undefined) {
     const prior = ledgerRecordOf(ledgerView, place.kind, recording.replaces ?? recording.naturalKey);
     const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
     if (isNews(row, prior)) object.push(...recordedObject(world, place, recording, prior));
