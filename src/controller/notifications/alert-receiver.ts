@@ -60,7 +60,7 @@ export function alertReceiver(
     after(clock, RENEW_MS, ended.signal, () => {
       void alerts
         .compare()
-        // Alerts that nobody sends any more would be resolved.
+        // A bug must not end this: the receiver ends all alerts that are not sent again.
         .catch((error: unknown) => bugs.note(error))
         .then(() => {
           book.renew();
