@@ -17,7 +17,7 @@ export interface Surroundings {
   readonly timeline: Timeline;
   readonly wishes: Wishes;
   /** Ports of which we owe something: an operator's hand ends that. */
-  readonly truth: { readonly owed: Set<string> };
+  readonly truth: { readonly owed: Set<string>; readonly made: Set<string> };
   readonly books: { readonly objects: ReadonlyMap<string, OwnedObject> };
   /** What was done to rules and components by hand: convergence does not blame us for it. */
   readonly byHand: ByHand;
@@ -99,6 +99,7 @@ const actors = {
     if (port === undefined) return;
     byHand.editsPort(port);
     truth.owed.delete(`${port.serviceId}/${port.port}`);
+    truth.made.delete(`${port.serviceId}/${port.port}`);
     server.change((state) => {
       for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
         byHand.rules.add(placeOf(rule));

@@ -179,13 +179,19 @@ function leftPorts(world: World, held: ReadonlySet<string>, plan: ScopePlan): st
       ports.map(({ port }) => `port/${world.truth.serviceOf(name, world.wishes)}/${port}`),
     ),
   );
-  return [...world.books.objects.values()].flatMap(({ kind, naturalKey, origin, remoteAux, resource }) => {
-    const listed = remoteAux['listed'] as { readonly prune?: string } | undefined;
-    const isOurs = kind === 'Component' && origin === 'created' && listed !== undefined && listed.prune !== 'keep';
-    if (!isOurs || wanted.has(naturalKey) || held.has(resource) || isKept(world, resource)) return [];
+  const rows = new Map([...world.books.objects.values()].map((row) => [row.naturalKey, row]));
+  return [...world.truth.made].flatMap((place) => {
+    const key = `port/${place}`;
+    const row = rows.get(key);
+    if (world.server.state.ports.get(place) === undefined || wanted.has(key)) return [];
+    // With its component, it went to another application at some time, and Portolan said so.
+    if (world.byHand.movedMs.has(place.split('/')[0] as string)) return [];
+    const listed = row?.remoteAux['listed'] as { readonly prune?: string } | undefined;
+    if (row !== undefined && (held.has(row.resource) || listed?.prune === 'keep' || isKept(world, row.resource)))
+      return [];
     // It comes with another install now, and which component that is shows only when it runs.
-    if (isDeferred(plan, resource)) return [];
-    return [`${naturalKey} is no longer listed, was made by us, and is still on record`];
+    if (row !== undefined && isDeferred(plan, row.resource)) return [];
+    return [`${key} is no longer listed, was made by us, and is still there`];
   });
 }
 

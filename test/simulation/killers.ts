@@ -51,6 +51,18 @@ export const killers: Readonly<Record<string, Killer>> = {
   'no intent is written': [['I-WAL'], 2],
   'an intent is never closed': [['L-CONV', 'L-QUIET', 'I-PRUNE'], 2],
   'the outcome is recorded without its object': [['I-ATOM'], 2],
+  'a port whose addition had no answer counts as somebody else’s': [
+    ['L-CONV'],
+    {
+      workload: 'a new port, opened to the outside',
+      dialect: 'extended',
+      script: [
+        [10, { type: 'write', fault: 'reset-after', a: 1 }],
+        [11, { type: 'git', edit: 'togglePrune', a: 1 }],
+        [12, { type: 'git', edit: 'removePort', a: 1 }],
+      ],
+    },
+  ],
   'what is owed is not written down': [['L-CONV', 'I-OWN'], 126],
   'failures are not counted': [['L-CONV'], 1956],
   'a write in doubt is recorded as rejected': [AS_NO, 12],

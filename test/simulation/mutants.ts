@@ -182,6 +182,11 @@ export const mutants: readonly Mutant[] = [
         operation.op === 'put-object' && all.some((other) => other.op === 'move-intent' && other.state === 'applied'),
     ),
   ),
+  deciding('a port whose addition had no answer counts as somebody else’s', 'Component', (resolution) =>
+    resolution.type === 'applied'
+      ? { ...resolution, recording: { ...resolution.recording, origin: 'observed' } }
+      : resolution,
+  ),
   keeping(
     'what is owed is not written down',
     changing((operation) =>

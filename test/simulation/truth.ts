@@ -93,6 +93,8 @@ export class Truth implements BooksListener {
   readonly owed = new Set<string>();
   /** Ports of which we ever closed outer access for a moment. */
   readonly closedForAMoment = new Set<string>();
+  /** Ports that exist because we added them; `<component>/<port>`. */
+  readonly made = new Set<string>();
   /** Rules that we deleted to create them again and that do not exist yet: the id of the deleted one, by place. */
   readonly owedRules = new Map<string, string>();
   /** A person allowed adoption at some time. */
@@ -283,6 +285,11 @@ export class Truth implements BooksListener {
     if (sent.isRefused && sent.intent.operation === 'createRule') this.#keepRivals(sent);
     this.#keepOwed(sent, outcome);
     this.#keepOwedRules(sent, outcome);
+    for (const { table, key, before, after } of outcome.changes) {
+      if (table !== 'ports') continue;
+      if (after === undefined) this.made.delete(key);
+      else if (before === undefined && sent.intent.operation === 'addPort') this.made.add(key);
+    }
     for (const { table, before, after } of outcome.changes) {
       if (before !== undefined || after === undefined) continue;
       if (table === 'rules' && sent.intent.operation === 'createRule') {

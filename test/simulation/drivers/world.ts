@@ -293,7 +293,7 @@ export class DriversWorld implements Surroundings {
 
   #surroundings(): Parameters<typeof act>[1] {
     const { server, timeline, books, byHand } = this;
-    return { server, timeline, books, byHand, wishes: NO_WISHES, truth: { owed: new Set() } };
+    return { server, timeline, books, byHand, wishes: NO_WISHES, truth: { owed: new Set(), made: new Set() } };
   }
 
   crash(process: Sender, { downMs }: { readonly downMs: number }): void {
