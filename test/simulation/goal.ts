@@ -29,7 +29,8 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan), ...lostRules(world, held));
+  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan));
+  faults.push(...leftRules(world, held), ...lostRules(world, held));
   return faults;
 }
 
@@ -169,6 +170,27 @@ function isElsewhere({ server }: World, { resource, remoteId }: OwnedObject, { n
   const row = server.state.rules.get(remoteId ?? '');
   const isSaid = notes.some((note) => note.code === 'rule/elsewhere' && note.resource === resource);
   return isSaid && row !== undefined && row.appId !== ADDRESS.appId;
+}
+
+/** Rules that Portolan created are deleted when git no longer names them, whatever the ledger says of them. */
+function leftRules(world: World, held: ReadonlySet<string>): string[] {
+  const { wishes, dialect, truth, byHand, server } = world;
+  if (!wishes.prune || dialect === 'documented') return [];
+  const wanted = new Set(
+    [...wishes.rules.values()].map((spec) =>
+      placeOf({ ...spec, serviceId: truth.serviceOf(spec.component, wishes) ?? '' }),
+    ),
+  );
+  const resources = new Map(truth.sent.map(({ uid, action }) => [uid, action.resource]));
+  return [...server.state.rules.all()].flatMap((row) => {
+    const uid = truth.makerOf(`rule ${row.id}`);
+    const place = placeOf(row);
+    if (uid === undefined || wanted.has(place) || byHand.rules.has(place) || byHand.moved.has(row.id)) return [];
+    if (byHand.movedMs.has(row.serviceId)) return [];
+    const resource = resources.get(uid) ?? '';
+    if (held.has(resource) || isUnidentified(world, resource)) return [];
+    return [`rule ${place} (${row.id}) of ${resource} is no longer named, was made by us, and is still there`];
+  });
 }
 
 /** Ports that Portolan made and that git no longer lists are deleted where that is allowed and possible. */

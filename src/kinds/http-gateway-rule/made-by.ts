@@ -2,6 +2,7 @@ import { portsOf } from '../component/readings.ts';
 import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
 import type { Json } from '../../model/json.ts';
+import type { Action } from '../../model/plan.ts';
 import type { RuleRecord } from './wire.ts';
 import {
   absentSoFar,
@@ -108,7 +109,9 @@ export async function resolveUpdate(
   const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
   const key = ruleKey(sent);
   const isMove = prior?.remoteId === ruleId && prior.origin !== 'observed' && prior.naturalKey !== key;
-  if (prior === undefined && intent.preimage !== null)
+  const { cause } = intent.action as unknown as Action;
+  // The row of a rule that was moved has another uid.
+  if (prior === undefined && cause === 'adopt' && intent.preimage !== null)
     return { ...comparedAgain, recording: adoptedRule(intent.preimage as unknown as RuleRecord) };
   if (!isMove || ledgerView.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
   const rules = await reader.read(listRules);
