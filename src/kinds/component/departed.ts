@@ -5,6 +5,7 @@ import type { OwnedObject } from '../../model/owned.ts';
 import type { Note } from '../../model/plan.ts';
 import { type HoldProposal, type Need, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentProposal, ObservedContext } from './live.ts';
+import { wasMissing } from './missing.ts';
 import { manifestsOf, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { isAs, MANAGED } from './port-diff.ts';
 import type { PortSpec } from './spec.ts';
@@ -129,7 +130,13 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
     return true;
   }
   if (!context.permissions.prune) return note('prune/not-asked', `it stays as it is, and apply --prune would ${deed}`);
-  return false;
+  if (!wasMissing(row)) return false;
+  draft.holds.push({
+    code: 'prune/port-unproven',
+    message: `${gone}; then the platform did not list it for some time, so the port that is listed now may be another one, and it stays as it is`,
+    remedy: `If nothing needs it, delete port ${live.port} in the console, or list it in the manifest and remove it again. To keep it, run \`portolan ledger forget ${row.uid} --reason "…"\`.`,
+  });
+  return true;
 }
 
 /**

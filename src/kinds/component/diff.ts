@@ -16,6 +16,7 @@ import type { ComponentContext, ComponentLive, ComponentProposal, ObservedCompon
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, type Marks } from './departed.ts';
 import { endpointHold, paidOff } from './owed.ts';
+import { plainMarks, shownAgain, vanishedPorts } from './missing.ts';
 import { nameSteps } from './names.ts';
 import { openingRule, rulesAlong, silentRules, wantedRules } from './port-rules.ts';
 import { diffPort, isAs, type PortDifference } from './port-diff.ts';
@@ -39,8 +40,13 @@ export function diffComponent(context: ComponentContext): Difference<ComponentSt
   const { staying: _staying, ...difference } = diffPorts(observed, () => removalMarks(context.resource));
   return {
     ...difference,
-    inSync: objectsInSync(observed, difference),
-    claims: [componentKey(serviceId), ...ports, ...difference.forget],
+    inSync: [...objectsInSync(observed, difference), ...difference.inSync],
+    claims: [
+      componentKey(serviceId),
+      ...ports,
+      ...difference.forget,
+      ...difference.inSync.map((row) => row.naturalKey),
+    ],
   };
 }
 
@@ -74,7 +80,8 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
   );
   const taken = new Set(observed.ports.map((port) => port.alias));
   const steps = mergeSteps(perPort, names, taken).concat(unlisted.steps, gone.steps);
-  const forget = [...gone.forget, ...vanishedPorts(context)];
+  const vanished = vanishedPorts(context);
+  const forget = [...gone.forget, ...vanished.forget];
   const keys = [...gone.ports].map((port) => portKey(observed.serviceId, port));
   return {
     ...noDifference,
@@ -90,7 +97,13 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
     deferred: naming.deferred,
     expects: perPort.flatMap((port) => port.expects),
     forget,
-    staying: new Set([...keys.filter((key) => !gone.forget.includes(key)), ...unlisted.owing]),
+    inSync: vanished.missing,
+    waits: vanished.waits,
+    staying: new Set([
+      ...keys.filter((key) => !gone.forget.includes(key)),
+      ...unlisted.owing,
+      ...vanished.missing.map((row) => row.naturalKey),
+    ]),
     unchangedFields: perPort.reduce((sum, port) => sum + port.unchangedFields, 0) + naming.unchangedFields,
   };
 }
@@ -112,16 +125,6 @@ function asRestoration(difference: PortDifference, needs: readonly Need[], port:
     holds,
     unchangedFields: 0,
   };
-}
-
-/** Returns the keys of recorded ports that neither the manifest nor the platform has. */
-function vanishedPorts({ ledgerView, source, resource, live: { serviceId, ports } }: ObservedContext) {
-  const prefix = portKey(serviceId, 0).slice(0, -1);
-  const there = new Set([...ports, ...resource.spec.ports].map(({ port }) => portKey(serviceId, port)));
-  return ledgerView.objects.flatMap((object) => {
-    const isPort = object.kind === 'Component' && object.source === source && object.naturalKey.startsWith(prefix);
-    return isPort && !there.has(object.naturalKey) ? [object.naturalKey] : [];
-  });
 }
 
 /** Returns holds for ports whose endpoint did not follow a protocol change. A port with steps is checked after them. */
@@ -202,7 +205,8 @@ function objectsInSync(context: ObservedContext, difference: Difference<Componen
     ...observed.ports.map((live) => {
       const key = portKey(observed.serviceId, live.port);
       if (listed.has(live.port) || difference.forget.includes(key)) return undefined;
-      return paidOff(ledgerRecordOf(context.ledgerView, 'Component', key), live, observed);
+      const object = ledgerRecordOf(context.ledgerView, 'Component', key);
+      return paidOff(object, live, observed) ?? shownAgain(object, context);
     }),
   ];
   return recordings.filter((recording) => recording !== undefined);
@@ -251,7 +255,7 @@ function settledPort(
     naturalKey,
     remoteId: null,
     remoteAux: {
-      ...(prior?.remoteAux ?? { former: formerValues(live) }),
+      ...(prior === undefined ? { former: formerValues(live) } : plainMarks(prior.remoteAux)),
       ...(asserted.outer === true ? { opened: true } : {}),
       listed: removalMarks(resource),
     },

@@ -5,6 +5,7 @@ import type { Resource } from '../../model/resource.ts';
 import { type Difference, noDifference, ledgerRecordOf, type WithdrawContext } from '../reconciled.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
+import { shownAgain } from './missing.ts';
 import { restoration } from './owed.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
@@ -74,6 +75,13 @@ function withdrawDocument(
     steps: difference.steps,
     holds: difference.holds,
     notes: [...difference.notes, ...(formerName === undefined || permissions.prune ? [] : [nameNote]), ...left.notes],
+    waits: difference.waits,
+    inSync: [
+      ...difference.inSync,
+      ...ports.flatMap(
+        ({ port }) => shownAgain(ledgerRecordOf(ledgerView, 'Component', portKey(serviceId, port)), observed) ?? [],
+      ),
+    ],
     forget: [...difference.forget, ...left.forget],
   };
 }
