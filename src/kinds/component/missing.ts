@@ -51,7 +51,7 @@ export function vanishedPorts(context: ObservedContext): VanishedPorts {
 /** Returns the row of an unlisted port that this reading shows, and the one before did not; undefined: that one did. */
 export function shownAgain(object: OwnedObject | undefined, { nowMs }: ObservedContext): Recording | undefined {
   if (object?.remoteAux[MISSING] === undefined) return undefined;
-  return recordedAs(object, { remoteAux: { ...plainMarks(object.remoteAux), [AGAIN]: nowMs } });
+  return recordedAs(object, { remoteAux: { ...withoutMarks(object.remoteAux), [AGAIN]: nowMs } });
 }
 
 /**
@@ -62,7 +62,7 @@ export function wasMissing({ remoteAux }: OwnedObject): boolean {
   return remoteAux[MISSING] !== undefined || remoteAux[AGAIN] !== undefined;
 }
 
-/** Returns the facts about a port that a manifest lists: whose it is does not matter then. */
-export function plainMarks({ [MISSING]: _missing, [AGAIN]: _again, ...aux }: JsonObject): JsonObject {
+/** Returns the facts without the marks of a port that was missing: a manifest that lists the port ends the question whose it is. */
+export function withoutMarks({ [MISSING]: _missing, [AGAIN]: _again, ...aux }: JsonObject): JsonObject {
   return aux;
 }
