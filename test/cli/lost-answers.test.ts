@@ -56,6 +56,7 @@ test('a port that Portolan added without an answer is removed, though its manife
   await inDoubt(scene);
   scene.write('a.yaml', shop());
   await scene.run('apply', ['--prune']);
+  expect(scene.port(demo.webServiceId, 9005)).toBeDefined();
   scene.clock.push(SETTLED_MS);
   await scene.run('apply', ['--prune']);
   expect(scene.port(demo.webServiceId, 9005)).toBeUndefined();

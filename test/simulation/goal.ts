@@ -202,18 +202,24 @@ function leftPorts(world: World, held: ReadonlySet<string>, plan: ScopePlan): st
     ),
   );
   const rows = new Map([...world.books.objects.values()].map((row) => [row.naturalKey, row]));
-  return [...world.truth.made].flatMap((place) => {
-    const key = `port/${place}`;
+  const onRecord = [...rows.values()].filter(
+    ({ kind, origin, remoteAux }) => kind === 'Component' && origin === 'created' && remoteAux['listed'] !== undefined,
+  );
+  // With its component, a port goes to another application, and Portolan says so.
+  const there = [...world.truth.made].filter(
+    (place) =>
+      world.server.state.ports.get(place) !== undefined && !world.byHand.movedMs.has(place.split('/')[0] as string),
+  );
+  const keys = new Set([...onRecord.map(({ naturalKey }) => naturalKey), ...there.map((place) => `port/${place}`)]);
+  return [...keys].flatMap((key) => {
     const row = rows.get(key);
-    if (world.server.state.ports.get(place) === undefined || wanted.has(key)) return [];
-    // With its component, it went to another application at some time, and Portolan said so.
-    if (world.byHand.movedMs.has(place.split('/')[0] as string)) return [];
+    if (wanted.has(key)) return [];
     const listed = row?.remoteAux['listed'] as { readonly prune?: string } | undefined;
     if (row !== undefined && (held.has(row.resource) || listed?.prune === 'keep' || isKept(world, row.resource)))
       return [];
     // It comes with another install now, and which component that is shows only when it runs.
     if (row !== undefined && isDeferred(plan, row.resource)) return [];
-    return [`${key} is no longer listed, was made by us, and is still there`];
+    return [`${key} is no longer listed, was made by us, and is still ${row === undefined ? 'there' : 'on record'}`];
   });
 }
 

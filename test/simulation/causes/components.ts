@@ -84,11 +84,14 @@ export const causesOfComponents: Causes = {
       'a rule in git leads to the port',
     );
   },
-  'prune/port-unproven': (world) =>
-    when(
-      ['read-stale', 'read-empty'].some((fault) => world.counts.has(fault)) || world.byHand.ports.size > 0,
+  'prune/port-unproven': (world, { message }) => {
+    const [, port = ''] = /^port (\d+)/.exec(message) ?? [];
+    return when(
+      ['read-stale', 'read-empty'].some((fault) => world.counts.has(fault)) ||
+        [...world.byHand.ports.keys()].some((place) => place.endsWith(`/${port}`)),
       'a listing did not show the port, or somebody deleted it and somebody created it',
-    ),
+    );
+  },
   'component/restore-impossible': (_, { message }) =>
     when(message.includes('inner'), 'the port cannot have its former values in any order'),
   'component/endpoint-broken': (world, hold) => {
