@@ -28,6 +28,15 @@ export interface AppliedContext {
   readonly nowMs: number;
 }
 
+/** Everything that is known when a request is about to leave. */
+export interface SendingContext<Spec> {
+  readonly ledgerView: LedgerView;
+  /** The state that the intent records. */
+  readonly preimage: Json;
+  /** The manifest; undefined: it was removed from git. */
+  readonly resource: Resource<Spec> | undefined;
+}
+
 /** Returns what is at hand about a step in doubt that the platform shows as done. */
 export function seenDone({ intent, ledgerView }: ResolveContext, evidence = NO_EVIDENCE): AppliedContext {
   const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
@@ -101,6 +110,8 @@ export interface KindCalls<Spec, Live, S extends Step, Seen> {
   /** Returns facts from the answer to a write that must not be sent twice. Present: every write of the kind makes a copy. */
   since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;
+  /** Returns the rows that must be recorded with the intent: they show what to undo if the manifest is removed. */
+  before?(step: S, context: SendingContext<Spec>): readonly Recording[];
   /** Remedies of refusals that only this kind gets. */
   readonly remedies?: Readonly<Partial<Record<RejectionReason, string>>>;
   /** Returns the row to record. `gone`: deleted once its absence is read back. `released`: the object stays, unmanaged. */

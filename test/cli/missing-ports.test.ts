@@ -15,7 +15,7 @@ async function unlisted(): Promise<Scene> {
   return scene;
 }
 
-/** Applies, and the first listing of ports is that from before port 9005 was added. */
+/** Applies, and the first listing of ports is that from before the last port was added. */
 function applyUnseen(scene: Scene, args: readonly string[] = []): Promise<Run> {
   scene.sandbox.setFaults([{ operation: 'listPorts', times: 1, fault: { type: 'stale', versions: 1 } }]);
   return scene.run('apply', args);
@@ -59,4 +59,57 @@ test('a port that a person deleted leaves the ledger when a second reading does 
   expect(await isOnRecord()).toBe(true);
   expect((await scene.run('apply')).code).toBe(0);
   expect(await isOnRecord()).toBe(false);
+});
+
+test('a port that is to get its former values back is never said to be deleted, if it was not listed meanwhile', async () => {
+  const restored = 'annotations: { portolan/on-removal: restore }';
+  const opened = shop(web('ports:\n  - { port: 8080, protocol: http, outer: true }', restored));
+  const scene = await setScene({ manifests: { 'a.yaml': opened } });
+  expect((await scene.run('apply')).code).toBe(0);
+  const { ports } = scene.sandbox.state;
+  const port = scene.port(demo.webServiceId, 8080) ?? expect.fail('there is no port 8080');
+  scene.write('a.yaml', shop(web('ports: []', restored)));
+  ports.delete(`${demo.webServiceId}/8080`);
+  scene.sandbox.setFaults([
+    { operation: 'listPorts', skip: 1, times: 9, fault: { type: 'status', when: 'before', status: 503 } },
+  ]);
+  await scene.run('apply');
+  scene.sandbox.setFaults([]);
+  ports.put(port);
+  const held = await scene.run('apply', ['--prune']);
+  expect(held.code).toBe(4);
+  expect(held.out).toContain('If it is the same port, give it back its former values (');
+  expect(held.out).not.toContain('delete');
+  expect(scene.port(demo.webServiceId, 8080)?.outer).toBe(true);
+});
+
+test('one reading without a component does not prove that it has left the application', async () => {
+  const scene = await unlisted();
+  scene.write('a.yaml', shop());
+  const { components } = scene.sandbox.state;
+  const component = components.get(demo.webServiceId) ?? expect.fail('there is no component');
+  components.put({ ...component, appId: component.appId + 1 });
+  const unreadable = { type: 'status', when: 'before', status: 503 } as const;
+  scene.sandbox.setFaults([{ operation: 'getApplication', skip: 1, times: 9, fault: unreadable }]);
+  const first = await scene.run('apply', ['--prune']);
+  expect(first.err + first.out).toContain(
+    `component ${demo.webServiceId} of Component/shop-web is not in this application; a second reading confirms that`,
+  );
+  scene.sandbox.setFaults([]);
+  components.put(component);
+  expect((await scene.run('apply', ['--prune'])).out).toContain('delete unlisted port 9005');
+  expect(isThere(scene)).toBe(false);
+});
+
+test('a component that has left the application is let go of after a second reading', async () => {
+  const scene = await unlisted();
+  scene.write('a.yaml', shop());
+  const { components } = scene.sandbox.state;
+  const component = components.get(demo.webServiceId) ?? expect.fail('there is no component');
+  components.put({ ...component, appId: component.appId + 1 });
+  const gone = await scene.run('apply', ['--prune']);
+  expect(gone.code).toBe(0);
+  expect(gone.err + gone.out).toContain('is not in this application; a second reading confirms that');
+  expect((await scene.portolan(['ledger', 'list'])).out).not.toContain(demo.webServiceId);
+  expect(isThere(scene)).toBe(true);
 });

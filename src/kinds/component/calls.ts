@@ -14,24 +14,29 @@ import {
   type ObstacleContext,
   refuseId,
   seenDone,
+  type SendingContext,
   type ManualOutcome,
   type ManualContext,
 } from '../calls.ts';
 import {
   absentSoFar,
   type CallContext,
+  ledgerRecordOf,
   type ObserveContext,
+  recordedAs,
   type Recording,
   type Resolution,
   type ResolveContext,
   type ScopeReading,
   type Withdrawal,
 } from '../reconciled.ts';
+import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { observeWithdrawal } from '../http-gateway-rule/withdrawn.ts';
 import { formerValues } from './diff.ts';
 import { owesEndpoint } from './owed.ts';
 import { findComponent } from './identity.ts';
 import type { ComponentLive } from './live.ts';
+import { withSent } from './sent.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
@@ -110,7 +115,7 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
     remoteId: null,
     remoteAux: {
       ...(prior?.remoteAux ?? (isNew ? {} : { former })),
-      ...(step.type === 'open_outer' && step.temporary !== true ? { opened: true } : {}),
+      ...openedBy(step),
       ...(isNew && step.listed !== undefined ? { listed: step.listed } : {}),
     },
     // A row of a refused creation does not describe the port that exists now.
@@ -120,6 +125,54 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
     // An obligation ends when the port is observed open, not when the platform accepts the request.
     obligation: prior?.obligation ?? null,
   };
+}
+
+/**
+ * Returns the rows of the port and the component that a step changes, with their former values and the removal marks of their
+ * manifest: they are restored even if the manifest is removed before the change was observed.
+ */
+function before(
+  step: ComponentStep,
+  { ledgerView, preimage: live, resource }: SendingContext<ComponentSpec>,
+): readonly Recording[] {
+  const isListed = resource?.spec.ports.some(({ port }) => port === step.port) === true;
+  const { fields, names } = changedBy(step);
+  const row = (naturalKey: string): OwnedObject | undefined => ledgerRecordOf(ledgerView, 'Component', naturalKey);
+  const [key, component] = [portKey(step.serviceId, step.port), row(componentKey(step.serviceId))];
+  const rows: Recording[] = [];
+  if (isListed && fields.length > 0) {
+    const port = row(key);
+    const known = port === undefined || port.state === 'gone' ? observedPort(key, live) : recordedAs(port, {});
+    const marked = { ...known, remoteAux: { ...known.remoteAux, ...openedBy(step) } };
+    rows.push(withSent(marked, fields, removalMarks(resource)));
+  }
+  if (names && resource !== undefined && component !== undefined)
+    rows.push(withSent(recordedAs(component, {}), ['serviceName'], removalMarks(resource)));
+  return rows;
+}
+
+function observedPort(naturalKey: string, former: Json): Recording {
+  return {
+    naturalKey,
+    remoteId: null,
+    remoteAux: { former },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+}
+
+/** Returns the mark of a port that Portolan opened: the platform made its default rule. */
+function openedBy(step: ComponentStep): JsonObject {
+  return step.type === 'open_outer' && step.temporary !== true ? { opened: true } : {};
+}
+
+/** Returns the fields that a request changes. One that is owed back at once is not among them: its obligation says so. */
+function changedBy(step: ComponentStep): { readonly fields: readonly string[]; readonly names: boolean } {
+  if (step.type === 'set_service_name') return { fields: [], names: true };
+  if (step.type === 'change_port_alias') return { fields: ['alias'], names: step.setsServiceName === true };
+  return { fields: step.type === 'add_port' ? [] : Object.keys(assertedBy(step)), names: false };
 }
 
 function namedComponent(serviceId: string, serviceName: string, prior: OwnedObject | undefined): Recording {
@@ -163,7 +216,6 @@ async function resolve(step: ComponentStep, context: ResolveContext): Promise<Re
     return {
       type: 'superseded',
       evidence: 'the request can be repeated safely; the ports are read and compared again',
-      ...formerPort(step, seenDone(context)),
     };
   const ports = await portsOf(context.reader, step.serviceId);
   if (ports === undefined) return { type: 'rejected', evidence: `component ${step.serviceId} does not exist any more` };
@@ -172,25 +224,6 @@ async function resolve(step: ComponentStep, context: ResolveContext): Promise<Re
   const recording = applied(step, seenDone(context));
   if (recording === 'gone') throw new Error('adding a port cannot remove it');
   return { type: 'applied', recording, evidence: `port ${step.port} is in the listing` };
-}
-
-/** Returns the row of a port whose first change is in doubt, with its values before that; none if it has a row. */
-function formerPort(
-  step: ComponentStep,
-  { prior, preimage: before }: AppliedContext,
-): { readonly recording?: Recording } {
-  if (prior !== undefined || before === null || step.type === 'set_service_name' || step.type === 'delete_port')
-    return {};
-  const recording: Recording = {
-    naturalKey: portKey(step.serviceId, step.port),
-    remoteId: null,
-    remoteAux: { former: before },
-    origin: 'observed',
-    state: 'present',
-    lastApplied: {},
-    obligation: null,
-  };
-  return { recording };
 }
 
 /**
@@ -237,6 +270,7 @@ export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentSt
   component: (step) => step.serviceId,
   touches,
   toWrite,
+  before,
   applied,
   obstacle,
   appliedManually,

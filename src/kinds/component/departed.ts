@@ -6,6 +6,7 @@ import type { Note } from '../../model/plan.ts';
 import { type HoldProposal, type Need, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentProposal, ObservedContext } from './live.ts';
 import { wasMissing } from './missing.ts';
+import { mayBeOurs } from './sent.ts';
 import { manifestsOf, rulesOf, rulesOnRecord } from './port-rules.ts';
 import { isAs, MANAGED } from './port-diff.ts';
 import type { PortSpec } from './spec.ts';
@@ -29,8 +30,8 @@ interface Departures {
 export type Marks = (row: OwnedObject) => JsonObject;
 
 /**
- * Returns whether the ledger records that a manifest listed the port. Ports whose entry was removed before Portolan recorded
- * that are left unchanged.
+ * Returns whether the ledger records that a manifest listed the port. Ports on record from before Portolan recorded that are
+ * left unchanged.
  */
 function wasListed(row: OwnedObject): boolean {
   return row.remoteAux['listed'] !== undefined && row.state !== 'gone';
@@ -72,7 +73,8 @@ function remove(departure: Departure): void {
   const { port } = live;
   const gone = `port ${port}, which Portolan created, was removed from its manifest`;
   draft.ports.add(port);
-  if (isStopped(departure, gone, 'delete it', true)) return;
+  const byHand = `If nothing needs it, delete port ${port} in the console`;
+  if (isStopped(departure, { gone, deed: 'delete it', byHand, closes: true })) return;
   if (!context.live.canDeletePorts) {
     draft.notes.push({
       code: 'prune/impossible',
@@ -102,12 +104,25 @@ function restore(departure: Departure): void {
   const { port: _port, ...values } = spec;
   const shown = Object.entries(values).map(([field, value]) => `${field} ${String(value)}`);
   const gone = `port ${port} was removed from its manifest`;
-  if (isStopped(departure, gone, `give it back its former values (${shown.join(', ')})`, closes)) return;
+  const deed = `give it back its former values (${shown.join(', ')})`;
+  const byHand = `If it is the same port, ${deed} in the console`;
+  if (isStopped(departure, { gone, deed, byHand, closes })) return;
   draft.restored.push({ spec, needs: closes ? closingNeeds(departure) : [] });
 }
 
+interface Removal {
+  /** The first words of messages: the port and its manifest. */
+  readonly gone: string;
+  /** The change that is due, in words. */
+  readonly deed: string;
+  /** The same change, made by a person. */
+  readonly byHand: string;
+  /** Whether nothing reaches the port afterwards. */
+  readonly closes: boolean;
+}
+
 /** Returns whether the port stays as it is in this plan, and adds the reason as a note or a hold. */
-function isStopped(departure: Departure, gone: string, deed: string, closes: boolean): boolean {
+function isStopped(departure: Departure, { gone, deed, byHand, closes }: Removal): boolean {
   const { context, live, row, marks, draft } = departure;
   const note = (code: string, message: string): true => {
     draft.notes.push({ code, message: `${gone}; ${message}` });
@@ -134,7 +149,7 @@ function isStopped(departure: Departure, gone: string, deed: string, closes: boo
   draft.holds.push({
     code: 'prune/port-unproven',
     message: `${gone}; then the platform did not list it for some time, so the port that is listed now may be another one, and it stays as it is`,
-    remedy: `If nothing needs it, delete port ${live.port} in the console, or list it in the manifest and remove it again. To keep it, run \`portolan ledger forget ${row.uid} --reason "…"\`.`,
+    remedy: `${byHand}, or list it in the manifest and remove it again. To keep it, run \`portolan ledger forget ${row.uid} --reason "…"\`.`,
   });
   return true;
 }
@@ -183,9 +198,9 @@ function isOwnDefault({ type, path, domain, componentAlias, port }: RuleRecord, 
 }
 
 /** Returns the values before Portolan first changed the port, for the fields that its manifests managed. */
-function formerSpec({ remoteAux, lastApplied }: OwnedObject, port: number): PortSpec {
-  const former = (remoteAux['former'] ?? {}) as JsonObject;
-  const has = (field: string): boolean => lastApplied[field] !== undefined && former[field] !== undefined;
+function formerSpec(row: OwnedObject, port: number): PortSpec {
+  const former = (row.remoteAux['former'] ?? {}) as JsonObject;
+  const has = (field: string): boolean => mayBeOurs(row, field) && former[field] !== undefined;
   const fields = MANAGED.flatMap((field) => (has(field) ? [[field, former[field]] as const] : []));
   return { port, ...Object.fromEntries(fields) };
 }

@@ -20,6 +20,7 @@ import { withoutMarks, shownAgain, vanishedPorts } from './missing.ts';
 import { nameSteps } from './names.ts';
 import { openingRule, rulesAlong, silentRules, wantedRules } from './port-rules.ts';
 import { diffPort, isAs, type PortDifference } from './port-diff.ts';
+import { sentOnly, withoutSent } from './sent.ts';
 import type { PortSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 import { unlistedPorts } from './unlisted.ts';
@@ -88,7 +89,10 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
     steps,
     holds: [
       ...perPort.flatMap((port) => port.holds),
-      ...naming.holds,
+      ...naming.holds.map((hold) => {
+        const port = [...isRestored].find((number) => portKey(observed.serviceId, number) === hold.object);
+        return port === undefined ? hold : notRestored(hold, port);
+      }),
       ...unlisted.holds,
       ...gone.holds,
       ...endpointHolds(context, steps),
@@ -111,19 +115,21 @@ export function diffPorts(context: ObservedContext, marks: Marks): PortsDifferen
 /** Marks the steps of a port that gets its former values back as removals, and adds the conditions for closing it. */
 function asRestoration(difference: PortDifference, needs: readonly Need[], port: number): PortDifference {
   const [first, ...rest] = difference.steps.map((step) => ({ ...step, prune: true }));
-  const holds = difference.holds.map(
-    (hold): HoldProposal => ({
-      ...hold,
-      code: 'component/restore-impossible',
-      message: `port ${port} was removed from its manifest and cannot get its former values back: ${hold.message}`,
-      remedy: 'Set them in the console. The port is then removed from the ledger.',
-    }),
-  );
+  const holds = difference.holds.map((hold) => notRestored(hold, port));
   return {
     ...difference,
     steps: first === undefined ? [] : [{ ...first, needs: [...first.needs, ...needs] }, ...rest],
     holds,
     unchangedFields: 0,
+  };
+}
+
+function notRestored(hold: HoldProposal, port: number): HoldProposal {
+  return {
+    ...hold,
+    code: 'component/restore-impossible',
+    message: `port ${port} was removed from its manifest and cannot get its former values back: ${hold.message}`,
+    remedy: 'Set them in the console. The port is then removed from the ledger.',
   };
 }
 
@@ -225,6 +231,7 @@ function settledComponent(
     ({ step }) =>
       step.type === 'set_service_name' || (step.type === 'change_port_alias' && step.setsServiceName === true),
   );
+  const isApplied = !isNaming && holds.length === 0;
   const asserted = { ...(serviceName === undefined ? {} : { serviceName }), unlistedPorts };
   return {
     naturalKey,
@@ -232,11 +239,12 @@ function settledComponent(
     remoteAux: {
       ...(from === undefined ? {} : { from: `${from.install}/${from.component}` }),
       ...formerName(known, observed),
+      ...(known === undefined || isApplied ? {} : sentOnly(known.remoteAux)),
       listed: removalMarks(resource),
     },
     origin: 'observed',
     state: 'present',
-    lastApplied: isNaming || holds.length > 0 ? (known?.lastApplied ?? {}) : asserted,
+    lastApplied: isApplied ? asserted : (known?.lastApplied ?? {}),
     obligation: null,
   };
 }
@@ -255,7 +263,7 @@ function settledPort(
     naturalKey,
     remoteId: null,
     remoteAux: {
-      ...(prior === undefined ? { former: formerValues(live) } : withoutMarks(prior.remoteAux)),
+      ...(prior === undefined ? { former: formerValues(live) } : withoutSent(withoutMarks(prior.remoteAux))),
       ...(asserted.outer === true ? { opened: true } : {}),
       listed: removalMarks(resource),
     },

@@ -5,7 +5,8 @@ import type { Resource } from '../../model/resource.ts';
 import { type Difference, noDifference, ledgerRecordOf, type WithdrawContext } from '../reconciled.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
-import { shownAgain } from './missing.ts';
+import { absenceOf, componentAgain, shownAgain } from './missing.ts';
+import { mayBeOurs } from './sent.ts';
 import { restoration } from './owed.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
@@ -48,7 +49,7 @@ function withdrawDocument(
       kind === 'Component' && source === component.source && naturalKey.startsWith(prefix),
   );
   const ports = context.ports.get(serviceId);
-  if (ports === undefined) return letGo([component, ...rows], serviceId, context);
+  if (ports === undefined) return withoutPorts(component, rows, serviceId, context);
   const { ledgerView, permissions, source, scope, nowMs, resources, rules, canDeletePorts } = context;
   const live = { type: 'observed', serviceId, ports, rules, canDeletePorts } as const;
   const said = component.remoteAux['listed'] as JsonObject | undefined;
@@ -64,6 +65,7 @@ function withdrawDocument(
   const rest = rows.filter(
     (row) => !difference.staying.has(row.naturalKey) && !difference.forget.includes(row.naturalKey),
   );
+  const again = componentAgain(component);
   const isDone = rows.length === rest.length + difference.forget.length && formerName === undefined;
   const left = letGo(isDone ? [component, ...rest] : rest, serviceId, context);
   const nameNote = {
@@ -78,6 +80,7 @@ function withdrawDocument(
     waits: difference.waits,
     inSync: [
       ...difference.inSync,
+      ...(again === undefined ? [] : [again]),
       ...ports.flatMap(
         ({ port }) => shownAgain(ledgerRecordOf(ledgerView, 'Component', portKey(serviceId, port)), observed) ?? [],
       ),
@@ -86,15 +89,29 @@ function withdrawDocument(
   };
 }
 
+/** Decides about a component whose ports were not read, or that two readings must prove to be no longer in the application. */
+function withoutPorts(
+  component: OwnedObject,
+  rows: readonly OwnedObject[],
+  serviceId: string,
+  context: WithdrawContext,
+): Difference<ComponentStep> {
+  const absence = context.ports.has(serviceId) ? absenceOf(component, context.nowMs) : undefined;
+  if (absence?.type !== 'unproven') return letGo([component, ...rows], serviceId, context);
+  const { recording, untilMs } = absence;
+  const message = `component ${serviceId} of ${component.resource} is not in this application; a second reading confirms that`;
+  return { ...noDifference, inSync: [recording], waits: [{ message, untilMs }] };
+}
+
 /** Returns the former service name if it must be restored and is not yet set. */
 function formerServiceName(
-  { remoteAux, lastApplied }: OwnedObject,
+  component: OwnedObject,
   ports: readonly PortRecord[],
   marks: JsonObject | undefined,
 ): string | undefined {
   if (marks?.['onRemoval'] !== 'restore' || marks['prune'] === 'keep') return undefined;
-  const former = (remoteAux['former'] as JsonObject | undefined)?.['serviceName'];
-  if (lastApplied['serviceName'] === undefined || typeof former !== 'string' || former === '') return undefined;
+  const former = (component.remoteAux['former'] as JsonObject | undefined)?.['serviceName'];
+  if (!mayBeOurs(component, 'serviceName') || typeof former !== 'string' || former === '') return undefined;
   return ports.every(({ serviceName }) => serviceName === former) ? undefined : former;
 }
 

@@ -58,7 +58,6 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
   const touched = new Set<ScopeReading>();
   const notDone = new Set<string>();
   let stopped: SkipReason | undefined;
-  let sent = 0;
   let hasInstalled = false;
   const ended = (how: Partial<Applied> = {}): Applied => ({ results, touched, stale: false, stopped, ...how });
   const skip = (action: Action, because: SkipReason): void => {
@@ -101,8 +100,7 @@ export async function applyPlan(world: ApplyWorld, input: ApplyInput): Promise<A
       skip(action, stopped);
       continue;
     }
-    const { result, error } = await attempt(world, input, { action, kind, stop }, sent === 0);
-    sent += 1;
+    const { result, error } = await attempt(world, input, { action, kind, stop });
     hasInstalled ||= kind.calls.since !== undefined;
     for (const reading of readings) touched.add(reading);
     results.push(result);
@@ -156,13 +154,10 @@ async function attempt(
   world: ApplyWorld,
   input: ApplyInput,
   chosen: Pick<Execution, 'action' | 'kind' | 'stop'>,
-  isFirst: boolean,
 ): Promise<{ readonly result: ActionResult; readonly error?: PortolanError }> {
   try {
-    // An earlier action may have recorded the same object.
-    const objects = isFirst
-      ? input.ledgerView.objects
-      : await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
+    // The pass, or an earlier action, may have recorded the same object.
+    const objects = await world.ledger.objects({ scope: scopeKey(input.plan.scope) });
     return { result: await run(world, input, { ...input.ledgerView, objects }, chosen) };
   } catch (error) {
     if (error instanceof OutcomeNotRecorded) return { result: error.result, error: error.ledgerError };

@@ -26,10 +26,12 @@ import {
   failed,
   failedObject,
   intentRecord,
+  isNews,
   movedIntent,
   newIntent,
   type ObjectPlace,
   recordedObject,
+  toObject,
   transaction,
 } from './journal.ts';
 import type { ActionResult, FailureReason, SkipReason } from '../../plan/result.ts';
@@ -98,18 +100,16 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
   const isPast = (): boolean => world.clock.monotonic() >= deadline.untilMs();
   const { operation, declared } = write;
   const intent = newIntent(world, place, { action, operation, idempotence: declared.class, requestHash, preimage });
-  const owing = action.obligation && {
-    ...(prior ?? bareObject(world, place, action.object, preimage)),
-    obligation: action.obligation,
-  };
+  const rows = rowsBefore(world, execution, preimage);
   await world.ledger.commit(
     transaction(world, place.scope, [
       { op: 'open-intent', intent },
-      ...(owing === undefined ? [] : [{ op: 'put-object', object: owing } as const]),
+      ...rows.map((object) => ({ op: 'put-object', object }) as const),
       intentRecord(world, intent, action, describeWrite(write)),
     ]),
   );
-  const sent: Sent = { execution, intent, write, prior: owing ?? prior };
+  const own = rows.find(({ naturalKey }) => naturalKey === action.object);
+  const sent: Sent = { execution, intent, write, prior: own ?? prior };
   if (world.clock.now() >= intent.sendDeadlineMs || isPast()) return notSent(world, sent);
   let because: SkipReason | undefined;
   const mayLeave = (): boolean =>
@@ -127,6 +127,25 @@ export async function execute(world: ApplyWorld, execution: Execution): Promise<
     const untilMs = world.clock.now() + settleWindowMs(intent.idempotence, world.timing);
     throw new OutcomeNotRecorded(inDoubt(world, sent, answer, untilMs), error);
   }
+}
+
+/** Returns the rows to write with the intent: what must be undone, now or if the manifest goes. */
+function rowsBefore(
+  world: ApplyWorld,
+  { action, kind, place, resource, ledgerView }: Execution,
+  preimage: Json,
+): readonly OwnedObject[] {
+  const known = (naturalKey: string): OwnedObject | undefined => ledgerRecordOf(ledgerView, place.kind, naturalKey);
+  const rows = (kind.calls.before?.(action.step, { ledgerView, preimage, resource }) ?? []).flatMap((recording) => {
+    const prior = known(recording.naturalKey);
+    const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
+    return isNews(row, prior) ? [row] : [];
+  });
+  const { object, obligation } = action;
+  if (obligation === undefined) return rows;
+  const own = rows.find(({ naturalKey }) => naturalKey === object);
+  const owing = { ...(own ?? known(object) ?? bareObject(world, place, object, preimage)), obligation };
+  return [...rows.filter((row) => row !== own), owing];
 }
 
 function isUnsent(verdict: Verdict): boolean {
