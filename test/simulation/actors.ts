@@ -38,6 +38,8 @@ export class ByHand {
   readonly movedMs = new Map<string, number>();
   /** Those that came back: they appear in the application. */
   readonly movedHere = new Set<string>();
+  /** Ports of others that somebody deleted: one that we add in its place is not ours either. */
+  readonly given = new Set<string>();
   /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
 
@@ -99,7 +101,7 @@ const actors = {
     if (port === undefined) return;
     byHand.editsPort(port);
     truth.owed.delete(`${port.serviceId}/${port.port}`);
-    truth.made.delete(`${port.serviceId}/${port.port}`);
+    if (!truth.made.delete(`${port.serviceId}/${port.port}`)) byHand.given.add(`${port.serviceId}/${port.port}`);
     server.change((state) => {
       for (const rule of state.rules.in('port', `${port.serviceId}/${port.port}`)) {
         byHand.rules.add(placeOf(rule));

@@ -83,6 +83,7 @@ export class Controller implements Process {
     this.passes += 1;
     this.wishes = world.wishes;
     this.onRecord = new Set([...world.books.objects.values()].map((object) => object.naturalKey));
+    world.truth.former.told(this.wishes, (name) => world.truth.serviceOf(name, this.wishes));
     this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
     world.passes += 1;
     const { happened, perturbed } = world;

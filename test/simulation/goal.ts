@@ -29,7 +29,7 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan));
+  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan), ...unrestored(world, held, plan));
   faults.push(...leftRules(world, held), ...lostRules(world, held));
   return faults;
 }
@@ -208,7 +208,9 @@ function leftPorts(world: World, held: ReadonlySet<string>, plan: ScopePlan): st
   // With its component, a port goes to another application, and Portolan says so.
   const there = [...world.truth.made].filter(
     (place) =>
-      world.server.state.ports.get(place) !== undefined && !world.byHand.movedMs.has(place.split('/')[0] as string),
+      world.server.state.ports.get(place) !== undefined &&
+      !world.byHand.given.has(place) &&
+      !world.byHand.movedMs.has(place.split('/')[0] as string),
   );
   const keys = new Set([...onRecord.map(({ naturalKey }) => naturalKey), ...there.map((place) => `port/${place}`)]);
   return [...keys].flatMap((key) => {
@@ -221,6 +223,36 @@ function leftPorts(world: World, held: ReadonlySet<string>, plan: ScopePlan): st
     if (row !== undefined && isDeferred(plan, row.resource)) return [];
     return [`${key} is no longer listed, was made by us, and is still ${row === undefined ? 'there' : 'on record'}`];
   });
+}
+
+/** Ports and components that git no longer names have their former values again. */
+function unrestored(world: World, held: ReadonlySet<string>, plan: ScopePlan): string[] {
+  const { wishes, truth, byHand, server } = world;
+  const names = [...wishes.components].map(([name, spec]) => ({ spec, serviceId: truth.serviceOf(name, wishes) }));
+  if (!wishes.prune || world.dialect === 'documented' || names.some(({ serviceId }) => serviceId === undefined))
+    return [];
+  const wanted = new Set(
+    names.flatMap(({ spec, serviceId = '' }) => [serviceId, ...spec.ports.map(({ port }) => `${serviceId}/${port}`)]),
+  );
+  return truth.former.owed(wanted).flatMap(({ serviceId, port, resource, field, value }) => {
+    if (held.has(resource) || isDeferred(plan, resource) || byHand.movedMs.has(serviceId)) return [];
+    return server.state.ports.in('component', serviceId).flatMap((row) => {
+      const place = `${serviceId}/${row.port}`;
+      const isOther = port !== undefined && row.port !== port;
+      const isByHand = byHand.ports.has(place) || (field === 'outer' && hadRule(world, place));
+      if (isOther || isByHand || row[field] === value) return [];
+      return [`${resource} has gone, and ${field} of port ${row.port} is ${row[field]} and not ${value} again`];
+    });
+  });
+}
+
+/** A rule opened the port, or needs it. */
+function hadRule({ truth, byHand, server }: World, place: string): boolean {
+  const isOnIt = (rule: string): boolean => rule.startsWith(`${place}/`);
+  return (
+    truth.sent.some(({ action: { object } }) => isOnIt(object.slice('rule/'.length))) ||
+    [...byHand.rules, ...[...server.state.rules.all()].map(placeOf)].some(isOnIt)
+  );
 }
 
 /** Its manifest says that it stays, or names a component that is not known yet. */

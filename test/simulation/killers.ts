@@ -63,6 +63,17 @@ export const killers: Readonly<Record<string, Killer>> = {
       ],
     },
   ],
+  'former values are recorded when a change is observed, and no earlier': [
+    ['L-CONV'],
+    {
+      workload: 'a port that is opened, and given back when git names it no more',
+      dialect: 'extended',
+      script: [
+        [9, { type: 'write', fault: 'reset-after', a: 1 }],
+        [10, { type: 'git', edit: 'removePort', a: 1 }],
+      ],
+    },
+  ],
   'what is owed is not written down': [['L-CONV', 'I-OWN'], 126],
   'failures are not counted': [['L-CONV'], 1956],
   'a write in doubt is recorded as rejected': [AS_NO, 12],

@@ -188,6 +188,10 @@ export const mutants: readonly Mutant[] = [
       : resolution,
   ),
   keeping(
+    'former values are recorded when a change is observed, and no earlier',
+    without((operation, all) => operation.op === 'put-object' && all.some(({ op }) => op === 'open-intent')),
+  ),
+  keeping(
     'what is owed is not written down',
     changing((operation) =>
       operation.op === 'put-object' ? { ...operation, object: { ...operation.object, obligation: null } } : operation,

@@ -10,7 +10,7 @@ import { releaseHolds } from './person.ts';
 import { anySwarm, type Effect, type Plan, RandomPlan, type Script, scripted } from './perturbations.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
-import { anyPlatform, anyWishes, type Wishes } from './shop.ts';
+import { anyPlatform, anyWishes, INSTALLS, MODELS, SERVICES, type Wishes } from './shop.ts';
 import { type Mutant, unchanged } from './mutant.ts';
 import { type Settings, World } from './world.ts';
 
@@ -134,7 +134,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   const dialect: Dialect = chance.pick(['documented', 'extended']);
   const swarm = anySwarm(chance);
   const platform = anyPlatform(chance);
-  const wishes = anyWishes(chance);
+  const wishes = givingBack(anyWishes(chance), new Chance(seed, 20));
   const drawn = new RandomPlan(new Chance(seed, 7), swarm, new Chance(seed, 9));
   const plan = options.script === undefined ? drawn : scripted(options.script);
   const settings: Settings = {
@@ -157,6 +157,15 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
     mayReadOnly: chance.happens(0.2),
   };
   return { settings, plan, steps: swarm.steps };
+}
+
+/** Often, every component gives its ports back as they were. */
+function givingBack(wishes: Wishes, chance: Chance): Wishes {
+  if (!chance.happens(0.3)) return wishes;
+  const installed = INSTALLS.flatMap((install) => MODELS.map(({ component }) => `${install}-${component}`));
+  const names = [...SERVICES.map(({ name }) => name), ...installed];
+  const annotations = names.map((name) => [`Component/${name}`, { 'portolan/on-removal': 'restore' }] as const);
+  return { ...wishes, annotations: new Map(annotations) };
 }
 
 /** Calm: within three rounds everything is as git says or held for a cause, and then nothing is written any more. */

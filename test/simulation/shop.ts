@@ -24,11 +24,12 @@ const STORE = { url: 'https://store.example.com', domain: 'market-1', type: 'rai
 export const store: StoreAccess = { ...STORE, accessKey: new Secret(STORE_KEY, 'test') };
 export const stores: ReadonlyMap<string, StoreAccess> = new Map([['main', store]]);
 
-const SERVICES = [
+export const SERVICES = [
   { id: 'a'.repeat(32), name: 'web' },
   { id: 'b'.repeat(32), name: 'api' },
   { id: 'c'.repeat(32), name: 'worker' },
 ] as const;
+export const INSTALLS = ['db', 'cache', 'second'] as const;
 const PORTS = [8080, 8081, 9000, 9100] as const;
 const PROTOCOLS: readonly PortProtocol[] = ['http', 'tcp', 'grpc', 'udp', 'mysql'];
 const DOMAINS = ['www.example.com', 'api.example.com', 'Shop.example.com', 'x.example.com'] as const;
@@ -194,7 +195,7 @@ const edits = {
   },
   addInstall(wishes, chance) {
     const model = chance.pick(MODELS);
-    const name = chance.pick(['db', 'cache', 'second']);
+    const name = chance.pick(INSTALLS);
     if (wishes.installs.has(name)) return wishes;
     const build = chance.happens(0.6);
     const spec: StoreInstallSpec = {

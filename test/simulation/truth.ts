@@ -12,6 +12,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
+import { FormerPorts } from './former.ts';
 import { nameOf, placeOf } from './places.ts';
 import { workFor } from './shop.ts';
 
@@ -95,6 +96,7 @@ export class Truth implements BooksListener {
   readonly closedForAMoment = new Set<string>();
   /** Ports that exist because we added them; `<component>/<port>`. */
   readonly made = new Set<string>();
+  readonly former = new FormerPorts();
   /** Rules that we deleted to create them again and that do not exist yet: the id of the deleted one, by place. */
   readonly owedRules = new Map<string, string>();
   /** A person allowed adoption at some time. */
@@ -285,6 +287,7 @@ export class Truth implements BooksListener {
     if (sent.isRefused && sent.intent.operation === 'createRule') this.#keepRivals(sent);
     this.#keepOwed(sent, outcome);
     this.#keepOwedRules(sent, outcome);
+    this.former.changed(sent.intent.operation, outcome.changes, (id) => this.#state.ports.in('component', id));
     for (const { table, key, before, after } of outcome.changes) {
       if (table !== 'ports') continue;
       if (after === undefined) this.made.delete(key);

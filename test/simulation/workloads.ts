@@ -90,6 +90,9 @@ const port = (number: number, alias: string, open: 'closed' | 'inner' | 'outer',
 const installed: Parts = { installs: { db: {} }, installed: [{ port: 3306, alias: 'DB', inner: true }] };
 const published: Parts = { web: [{ port: 8080, outer: true, inner: true }], rules: { www: { weight: 50 } } };
 
+const OPENED: readonly PortSpec[] = [{ port: 8080, protocol: 'http', alias: 'FRONT', inner: true, outer: true }];
+const GIVEN_BACK = { 'Component/web': { 'portolan/on-removal': 'restore' } };
+
 /** Every kind of thing that a plan can hold, each in the smallest surroundings that need it. */
 export const workloads: readonly Workload[] = [
   {
@@ -120,6 +123,19 @@ export const workloads: readonly Workload[] = [
         { port: 8081, alias: 'ALPHA' },
       ],
     }),
+  },
+  {
+    name: 'a port that is opened, and given back when git names it no more',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'inner')]),
+    wishes: wishing({ web: OPENED, annotations: GIVEN_BACK, prune: true }),
+  },
+  {
+    name: 'a port and a service name that git names no more, given back',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'inner')]),
+    before: wishing({ web: OPENED, annotations: GIVEN_BACK, spec: { serviceName: 'front' } }),
+    wishes: wishing({ annotations: GIVEN_BACK, prune: true }),
   },
   {
     name: 'a service name for all ports',

@@ -92,8 +92,9 @@ export const causesOfComponents: Causes = {
       'a listing did not show the port, or somebody deleted it and somebody created it',
     );
   },
-  'component/restore-impossible': (_, { message }) =>
-    when(message.includes('inner'), 'the port cannot have its former values in any order'),
+  'component/restore-impossible': (world, { message }) =>
+    when(message.includes('inner'), 'the port cannot have its former values in any order') ??
+    when(isAliasTaken(world, message), 'another port has its former alias'),
   'component/endpoint-broken': (world, hold) => {
     const rows = world.server.state.ports.in('component', serviceOf(world, hold));
     const places = rows.map((row) => `${row.serviceId}/${row.port}`);
@@ -165,6 +166,15 @@ function wasClosedForAMoment(world: World, place: string): boolean {
 }
 
 /** A listed port cannot have its alias, or no port can carry the name of the service. */
+function isAliasTaken({ server }: World, message: string): boolean {
+  const [, port, alias, other] = /port (\d+) should have the alias (\w+), which port (\d+) has/.exec(message) ?? [];
+  const rows = [...server.state.ports.all()];
+  const has = (row: PortRow): boolean => String(row.port) === other && row.alias === alias;
+  return rows.some(
+    (row) => has(row) && rows.some((own) => own.serviceId === row.serviceId && String(own.port) === port),
+  );
+}
+
 function cannotHaveName(world: World, hold: Hold): boolean {
   const rows = world.server.state.ports.in('component', serviceOf(world, hold));
   const wish = wishOf(world, hold);
