@@ -290,6 +290,11 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
   diff(context: DiffContext<Spec, Live>): Difference<S>;
   /** Returns the difference for a managed object removed from git. */
   withdraw(object: OwnedObject, context: WithdrawBase & Seen): Difference<S>;
+  /**
+   * Returns the row with the removal marks of its manifest; undefined: it has them. They are recorded even if nothing else of the
+   * manifest can be applied, because they count once it is removed.
+   */
+  marked?(object: OwnedObject, resource: Resource): Recording | undefined;
   readonly access?: KindAccess<Spec>;
   /** Codes of holds in an application that the ledger has never recorded. They last until their cause ends. */
   readonly firstHolds?: ReadonlySet<string>;

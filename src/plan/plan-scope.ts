@@ -39,6 +39,7 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
   const resources = [...input.resources.values()]
     .filter((resource) => input.kinds.has(resource.kind))
     .sort(byKindAndName(input.kinds));
+  draftMarks(input, draft);
   for (const [count, resource] of resources.entries()) {
     draftResource(input, draft, resource);
     if ((count + 1) % PART === 0) yield;
@@ -94,6 +95,16 @@ function inSync(
   return resources
     .map((resource) => resource.id)
     .filter((id) => !busy.has(id) && !reported.has(id) && input.live.has(id) && isTarget(input, id));
+}
+
+/** Records removal marks first: what is recorded of an object that is compared replaces them. */
+function draftMarks(input: PlanInput, draft: Draft): void {
+  for (const object of input.ledgerView.objects) {
+    const resource = input.resources.get(object.resource);
+    if (resource === undefined || object.source !== input.source || !isTarget(input, resource.id)) continue;
+    const recording = object.state === 'gone' ? undefined : input.kinds.get(object.kind)?.marked?.(object, resource);
+    if (recording !== undefined) draft.inSync.push({ resource: resource.id, kind: object.kind, recording });
+  }
 }
 
 function draftResource(input: PlanInput, draft: Draft, resource: Resource): void {

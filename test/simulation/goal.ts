@@ -160,7 +160,7 @@ function leftovers(world: World, held: ReadonlySet<string>, plan: ScopePlan): st
   );
   return [...world.books.objects.values()]
     .filter((object) => object.kind === 'HttpGatewayRule' && object.origin !== 'observed')
-    .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource))
+    .filter((object) => !wanted.has(object.naturalKey) && !held.has(object.resource) && !stays(world, object.resource))
     .filter((object) => !isUnidentified(world, object.resource) && !isElsewhere(world, object, plan))
     .map((object) => `${object.naturalKey} is no longer named and still on record as ${object.state}`);
 }
@@ -170,6 +170,11 @@ function isElsewhere({ server }: World, { resource, remoteId }: OwnedObject, { n
   const row = server.state.rules.get(remoteId ?? '');
   const isSaid = notes.some((note) => note.code === 'rule/elsewhere' && note.resource === resource);
   return isSaid && row !== undefined && row.appId !== ADDRESS.appId;
+}
+
+/** Its manifest said that it is never deleted. */
+function stays({ wishes }: World, rule: string): boolean {
+  return wishes.annotations.get(rule)?.['portolan/prune'] === 'keep';
 }
 
 /** Rules that Portolan created are deleted when git no longer names them, whatever the ledger says of them. */
@@ -188,7 +193,7 @@ function leftRules(world: World, held: ReadonlySet<string>): string[] {
     if (uid === undefined || wanted.has(place) || byHand.rules.has(place) || byHand.moved.has(row.id)) return [];
     if (byHand.movedMs.has(row.serviceId)) return [];
     const resource = resources.get(uid) ?? '';
-    if (held.has(resource) || isUnidentified(world, resource)) return [];
+    if (held.has(resource) || isUnidentified(world, resource) || stays(world, resource)) return [];
     return [`rule ${place} (${row.id}) of ${resource} is no longer named, was made by us, and is still there`];
   });
 }

@@ -63,6 +63,17 @@ export const killers: Readonly<Record<string, Killer>> = {
       ],
     },
   ],
+  'a rule whose creation had no answer is on record without what git says of its removal': [
+    ['I-PRUNE'],
+    {
+      workload: 'a rule that is to be kept when git names it no more',
+      dialect: 'extended',
+      script: [
+        [10, { type: 'write', fault: 'reset-after', a: 1 }],
+        [11, { type: 'git', edit: 'removeRule', a: 1 }],
+      ],
+    },
+  ],
   'former values are recorded when a change is observed, and no earlier': [
     ['L-CONV'],
     {

@@ -187,6 +187,15 @@ export const mutants: readonly Mutant[] = [
       ? { ...resolution, recording: { ...resolution.recording, origin: 'observed' } }
       : resolution,
   ),
+  deciding(
+    'a rule whose creation had no answer is on record without what git says of its removal',
+    'HttpGatewayRule',
+    (resolution) => {
+      if (resolution.type !== 'applied') return resolution;
+      const { prune: _prune, ...remoteAux } = resolution.recording.remoteAux;
+      return { ...resolution, recording: { ...resolution.recording, remoteAux } };
+    },
+  ),
   keeping(
     'former values are recorded when a change is observed, and no earlier',
     without((operation, all) => operation.op === 'put-object' && all.some(({ op }) => op === 'open-intent')),

@@ -10,7 +10,7 @@ import { releaseHolds } from './person.ts';
 import { anySwarm, type Effect, type Plan, RandomPlan, type Script, scripted } from './perturbations.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
-import { anyPlatform, anyWishes, INSTALLS, MODELS, SERVICES, type Wishes } from './shop.ts';
+import { anyPlatform, anyWishes, DOMAINS, INSTALLS, MODELS, PATHS, ruleNames, SERVICES, type Wishes } from './shop.ts';
 import { type Mutant, unchanged } from './mutant.ts';
 import { type Settings, World } from './world.ts';
 
@@ -134,7 +134,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   const dialect: Dialect = chance.pick(['documented', 'extended']);
   const swarm = anySwarm(chance);
   const platform = anyPlatform(chance);
-  const wishes = givingBack(anyWishes(chance), new Chance(seed, 20));
+  const wishes = marked(anyWishes(chance), new Chance(seed, 20));
   const drawn = new RandomPlan(new Chance(seed, 7), swarm, new Chance(seed, 9));
   const plan = options.script === undefined ? drawn : scripted(options.script);
   const settings: Settings = {
@@ -159,13 +159,21 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   return { settings, plan, steps: swarm.steps };
 }
 
-/** Often, every component gives its ports back as they were. */
-function givingBack(wishes: Wishes, chance: Chance): Wishes {
-  if (!chance.happens(0.3)) return wishes;
-  const installed = INSTALLS.flatMap((install) => MODELS.map(({ component }) => `${install}-${component}`));
-  const names = [...SERVICES.map(({ name }) => name), ...installed];
-  const annotations = names.map((name) => [`Component/${name}`, { 'portolan/on-removal': 'restore' }] as const);
-  return { ...wishes, annotations: new Map(annotations) };
+/** Often, every component gives its ports back as they were, and sometimes no rule may ever be deleted. */
+function marked(wishes: Wishes, chance: Chance): Wishes {
+  const components = chance.happens(0.3) ? [...SERVICES.map(({ name }) => name), ...installed()] : [];
+  const rules = chance.happens(0.1)
+    ? DOMAINS.flatMap((domain) => PATHS.flatMap((path) => ruleNames(domain, path)))
+    : [];
+  const annotations: (readonly [string, Readonly<Record<string, string>>])[] = [
+    ...components.map((name) => [`Component/${name}`, { 'portolan/on-removal': 'restore' }] as const),
+    ...rules.map((name) => [`HttpGatewayRule/${name}`, { 'portolan/prune': 'keep' }] as const),
+  ];
+  return annotations.length === 0 ? wishes : { ...wishes, annotations: new Map(annotations) };
+}
+
+function installed(): readonly string[] {
+  return INSTALLS.flatMap((install) => MODELS.map(({ component }) => `${install}-${component}`));
 }
 
 /** Calm: within three rounds everything is as git says or held for a cause, and then nothing is written any more. */

@@ -32,8 +32,8 @@ export const SERVICES = [
 export const INSTALLS = ['db', 'cache', 'second'] as const;
 const PORTS = [8080, 8081, 9000, 9100] as const;
 const PROTOCOLS: readonly PortProtocol[] = ['http', 'tcp', 'grpc', 'udp', 'mysql'];
-const DOMAINS = ['www.example.com', 'api.example.com', 'Shop.example.com', 'x.example.com'] as const;
-const PATHS = ['/', '/api'] as const;
+export const DOMAINS = ['www.example.com', 'api.example.com', 'Shop.example.com', 'x.example.com'] as const;
+export const PATHS = ['/', '/api'] as const;
 export const MODELS = [
   { id: 'model-1', component: 'mysql', port: 3306, protocol: 'mysql', versions: ['1', '2'] },
   { id: 'model-2', component: 'cache', port: 6379, protocol: 'tcp', versions: ['7', '8'] },
@@ -223,7 +223,7 @@ const edits = {
       ports.filter((port) => port.outer !== false).map(({ port }) => ({ component, port })),
     );
     const [domain, path] = [chance.pick(DOMAINS), chance.pick(PATHS)];
-    const name = `${domain.split('.')[0]?.toLowerCase()}${path === '/' ? '' : '-api'}${chance.int(2)}`;
+    const name = ruleNames(domain, path)[chance.int(2)] ?? '';
     if (open.length === 0 || wishes.rules.has(name)) return wishes;
     const spec: HttpGatewayRuleSpec = {
       application: 'shop',
@@ -390,4 +390,10 @@ function anyFields(chance: Chance): Partial<HttpGatewayRuleSpec> {
     ...(chance.happens(0.2) ? { autoSsl: { enabled: chance.happens(0.5) } } : {}),
     ...(chance.happens(0.2) ? { configuration: { proxyBodySize: chance.pick([1, 10]) } } : {}),
   };
+}
+
+/** Names that rules of an address can have. */
+export function ruleNames(domain: string, path: string): readonly string[] {
+  const name = `${domain.split('.')[0]?.toLowerCase()}${path === '/' ? '' : '-api'}`;
+  return [`${name}0`, `${name}1`];
 }

@@ -235,6 +235,9 @@ export class Truth implements BooksListener {
     );
     if (doubtful !== undefined) this.#violate('I-PRUNE', `${action.summary} while intent ${doubtful.id} is in doubt`);
     if (step.type === 'delete') {
+      // No edit of git changes the marks of a rule.
+      if (wishes.annotations.get(action.resource)?.['portolan/prune'] === 'keep')
+        this.#violate('I-PRUNE', `${action.summary}, which its manifest said to keep`);
       const { resources } = workFor(wishes);
       const [, , port, ...name] = (step['key'] as string).split('/');
       const wanted = [...resources.values()].some((resource) => {

@@ -221,6 +221,16 @@ export const workloads: readonly Workload[] = [
     }),
   },
   {
+    name: 'a rule that is to be kept when git names it no more',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'outer')]),
+    wishes: wishing({
+      ...published,
+      annotations: { 'HttpGatewayRule/www': { 'portolan/prune': 'keep' } },
+      prune: true,
+    }),
+  },
+  {
     name: 'a rule that git names no more',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')]),

@@ -3,7 +3,7 @@ import { componentCalls } from './calls.ts';
 import { diffComponent } from './diff.ts';
 import { exportComponents } from './export.ts';
 import { monitoredId } from './identity.ts';
-import { withdrawComponent } from './withdraw.ts';
+import { markedComponent, withdrawComponent } from './withdraw.ts';
 import { undoComponent } from './undo.ts';
 import { COMPONENT } from './name.ts';
 import { componentView } from './view.ts';
@@ -13,6 +13,7 @@ export const componentKind = defineKind({
   order: 20,
   diff: diffComponent,
   withdraw: withdrawComponent,
+  marked: markedComponent,
   undo: undoComponent,
   calls: componentCalls,
   view: componentView,

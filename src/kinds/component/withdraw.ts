@@ -2,7 +2,15 @@ import type { JsonObject } from '../../model/json.ts';
 import type { PortRecord } from './wire.ts';
 import type { OwnedObject } from '../../model/owned.ts';
 import type { Resource } from '../../model/resource.ts';
-import { type Difference, noDifference, ledgerRecordOf, type WithdrawContext } from '../reconciled.ts';
+import {
+  type Difference,
+  noDifference,
+  ledgerRecordOf,
+  recordedAs,
+  type Recording,
+  type WithdrawContext,
+} from '../reconciled.ts';
+import { withMarks } from '../http-gateway-rule/asserted.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
 import { absenceOf, componentAgain, shownAgain } from './missing.ts';
@@ -87,6 +95,13 @@ function withdrawDocument(
     ],
     forget: [...difference.forget, ...left.forget],
   };
+}
+
+/** Returns the row of a component with the marks of its manifest, which also decide about its ports; undefined: it has them. */
+export function markedComponent(object: OwnedObject, resource: Resource): Recording | undefined {
+  if (object.naturalKey !== componentKey(object.remoteId ?? '')) return undefined;
+  const listed = withMarks((object.remoteAux['listed'] ?? {}) as JsonObject, resource);
+  return listed && recordedAs(object, { remoteAux: { ...object.remoteAux, listed } });
 }
 
 /** Decides about a component whose ports were not read, or that two readings must prove to be no longer in the application. */

@@ -203,7 +203,7 @@ function applied(
     remoteId: step.type === 'update' ? step.ruleId : (shown?.ruleId ?? null),
     remoteAux: {
       serviceId: isCreate ? serviceId : step.rule.serviceId,
-      ...removalMarks(resource),
+      ...marksOf(step.marks, resource, prior),
       ...(isCreate ? openedBy(step.rule, before, prior) : openedMark(prior)),
       ...(isCreate ? {} : assumedMark(prior)),
       // An update of an unmanaged rule adopts it with the values that it had.
@@ -216,6 +216,17 @@ function applied(
     lastApplied: isCreate ? lastApplied : { ...keptFields(prior), ...lastApplied },
     obligation: null,
   };
+}
+
+/** Returns the removal marks: those of the manifest, or after it was removed those that the request was sent with, or on record. */
+function marksOf(
+  sent: JsonObject | undefined,
+  resource: Resource | undefined,
+  prior: OwnedObject | undefined,
+): JsonObject {
+  if (resource !== undefined) return removalMarks(resource);
+  const { prune, onRemoval } = prior?.remoteAux ?? {};
+  return plain({ prune, onRemoval, ...sent });
 }
 
 /** Returns the mark of a creation that opened its port: the port was closed before the request. */
@@ -231,15 +242,19 @@ function createdAgain(
   prior: OwnedObject,
   { evidence, resource, preimage: before }: Pick<AppliedContext, 'evidence' | 'resource' | 'preimage'>,
 ): Recording {
-  const { adopted, prune, onRemoval } = prior.remoteAux as Partial<Record<string, Json>>;
-  const marks = resource === undefined ? { prune, onRemoval } : removalMarks(resource);
+  const { adopted } = prior.remoteAux as Partial<Record<string, Json>>;
   const naturalKey = ruleKey(rule);
   const shown = shownRule(evidence);
   return {
     naturalKey,
     ...(prior.naturalKey === naturalKey ? {} : { replaces: prior.naturalKey }),
     remoteId: shown?.ruleId ?? null,
-    remoteAux: plain({ serviceId: rule.serviceId, adopted, ...marks, ...openedBy(rule, before, prior) }),
+    remoteAux: plain({
+      serviceId: rule.serviceId,
+      adopted,
+      ...marksOf(undefined, resource, prior),
+      ...openedBy(rule, before, prior),
+    }),
     origin: prior.origin,
     state: shown === undefined ? 'unverified' : 'present',
     lastApplied: { ...hiddenFields(rule), ...asserted },

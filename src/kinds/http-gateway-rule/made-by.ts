@@ -1,7 +1,7 @@
 import { portsOf } from '../component/readings.ts';
 import { listAllRules, listRules } from './readings.ts';
 import { parseScopeKey } from '../../model/ids.ts';
-import type { Json } from '../../model/json.ts';
+import type { Json, JsonObject } from '../../model/json.ts';
 import type { Action } from '../../model/plan.ts';
 import type { RuleRecord } from './wire.ts';
 import {
@@ -103,7 +103,7 @@ function movedSince(sent: RuleWish, rules: readonly RuleRecord[], before: Readon
  * move would look like a change by a person, and the rule would never be deleted.
  */
 export async function resolveUpdate(
-  { ruleId, rule: sent, asserted }: Extract<RuleStep, { type: 'update' }>,
+  { ruleId, rule: sent, asserted, marks }: Extract<RuleStep, { type: 'update' }>,
   { reader, ledgerView, intent }: ResolveContext,
 ): Promise<Resolution> {
   const prior = ledgerView.objects.find((object) => object.uid === intent.uid);
@@ -112,7 +112,7 @@ export async function resolveUpdate(
   const { cause } = intent.action as unknown as Action;
   // The row of a rule that was moved has another uid.
   if (prior === undefined && cause === 'adopt' && intent.preimage !== null)
-    return { ...comparedAgain, recording: adoptedRule(intent.preimage as unknown as RuleRecord) };
+    return { ...comparedAgain, recording: adoptedRule(intent.preimage as unknown as RuleRecord, marks) };
   if (!isMove || ledgerView.objects.some(({ naturalKey }) => naturalKey === key)) return comparedAgain;
   const rules = await reader.read(listRules);
   const present = rules.readable ? rules.value.find((rule) => rule.ruleId === ruleId) : undefined;
@@ -135,11 +135,11 @@ export async function resolveUpdate(
 }
 
 /** Returns the row of an unmanaged rule whose adoption by an update is in doubt, with its values before that. */
-function adoptedRule(before: RuleRecord): Recording {
+function adoptedRule(before: RuleRecord, marks: JsonObject = {}): Recording {
   return {
     naturalKey: ruleKey(before),
     remoteId: before.ruleId,
-    remoteAux: { serviceId: before.serviceId, adopted: plain(readableFields(before)) },
+    remoteAux: { serviceId: before.serviceId, adopted: plain(readableFields(before)), ...marks },
     origin: 'adopted',
     state: 'present',
     lastApplied: {},

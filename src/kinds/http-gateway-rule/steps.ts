@@ -12,13 +12,28 @@ export interface CreatedAgain extends JsonObject {
   readonly asserted: JsonObject;
 }
 
+interface Marked {
+  /** The removal marks of the manifest, which may be removed before the outcome is known. Absent: none. */
+  readonly marks?: JsonObject;
+}
+
 export type RuleStep = Step &
   (
-    | { readonly type: 'create'; readonly rule: RuleWish; readonly open: boolean; readonly again?: CreatedAgain }
+    | ({
+        readonly type: 'create';
+        readonly rule: RuleWish;
+        readonly open: boolean;
+        readonly again?: CreatedAgain;
+      } & Marked)
     /** Deletes the rule so that a step `create` can create it again as `rule`. */
     | { readonly type: 'recreate'; readonly ruleId: string; readonly rule: RuleWish }
     /** `rule`: the whole merged record, because the platform resets missing fields. `asserted`: the managed fields. */
-    | { readonly type: 'update'; readonly ruleId: string; readonly rule: RuleWish; readonly asserted: JsonObject }
+    | ({
+        readonly type: 'update';
+        readonly ruleId: string;
+        readonly rule: RuleWish;
+        readonly asserted: JsonObject;
+      } & Marked)
     /** Gives an adopted rule its former values back. It is unmanaged afterwards. */
     | { readonly type: 'restore'; readonly ruleId: string; readonly rule: RuleWish }
     | { readonly type: 'delete'; readonly ruleId: string; readonly key: string }
