@@ -1,5 +1,5 @@
 import type { Change } from '../../src/sandbox/table.ts';
-import type { PortRow } from '../../src/sandbox/state.ts';
+import type { PortRow, RuleRow } from '../../src/sandbox/state.ts';
 import type { Wishes } from './shop.ts';
 
 /** What manifests said of a port or of the name of a component, as long as one listed it. */
@@ -92,5 +92,39 @@ export class FormerPorts {
       return second === undefined ? [{ serviceId, resource, field: 'serviceName', value: name }] : [];
     });
     return [...ofPorts, ...ofNames];
+  }
+}
+
+/** Values that an update of a rule may change, and that the listing of the application shows. */
+const RULE_FIELDS = ['weight', 'cookie', 'header'] as const;
+
+/** A value that Portolan owes back to an adopted rule, after its manifest has gone. */
+export interface OwedRuleValue {
+  readonly ruleId: string;
+  readonly resource: string;
+  readonly field: (typeof RULE_FIELDS)[number];
+  readonly value: string | number;
+}
+
+/** Values of the rules of others before Portolan changed them, by the requests. No edit of git changes the marks of a rule. */
+export class FormerRules {
+  readonly #before = new Map<string, { readonly row: RuleRow; readonly resource: string }>();
+
+  /** An update of Portolan has changed the platform. */
+  changed(resource: string, changes: readonly Change[], isOurs: (ruleId: string) => boolean): void {
+    for (const { table, before, after } of changes) {
+      if (table !== 'rules' || before === undefined || after === undefined) continue;
+      const row = before as RuleRow;
+      if (!isOurs(row.id)) this.#before.set(row.id, { row: this.#before.get(row.id)?.row ?? row, resource });
+    }
+  }
+
+  /** Returns what is owed. */
+  owed({ rules, annotations }: Wishes): readonly OwedRuleValue[] {
+    return [...this.#before].flatMap(([ruleId, { row, resource }]) => {
+      const isWanted = rules.has(resource.slice('HttpGatewayRule/'.length));
+      if (isWanted || annotations.get(resource)?.['portolan/on-removal'] !== 'restore') return [];
+      return RULE_FIELDS.map((field) => ({ ruleId, resource, field, value: row[field] }));
+    });
   }
 }

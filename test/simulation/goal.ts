@@ -29,7 +29,12 @@ export function differences(world: World, plan: ScopePlan): string[] {
     if (kind === 'HttpGatewayRule') faults.push(...ruleFaults(world, name, spec as HttpGatewayRuleSpec));
     if (kind === 'StoreInstall') faults.push(...installFaults(world, name, spec as StoreInstallSpec));
   }
-  faults.push(...leftovers(world, held, plan), ...leftPorts(world, held, plan), ...unrestored(world, held, plan));
+  faults.push(
+    ...leftovers(world, held, plan),
+    ...leftPorts(world, held, plan),
+    ...unrestored(world, held, plan),
+    ...unrestoredRules(world, held),
+  );
   faults.push(...leftRules(world, held), ...lostRules(world, held));
   return faults;
 }
@@ -248,6 +253,18 @@ function unrestored(world: World, held: ReadonlySet<string>, plan: ScopePlan): s
       if (isOther || isByHand || row[field] === value) return [];
       return [`${resource} has gone, and ${field} of port ${row.port} is ${row[field]} and not ${value} again`];
     });
+  });
+}
+
+/** Adopted rules that git no longer names have their former values again. */
+function unrestoredRules({ wishes, truth, byHand, server, dialect }: World, held: ReadonlySet<string>): string[] {
+  if (!wishes.prune || dialect === 'documented') return [];
+  return truth.formerRules.owed(wishes).flatMap(({ ruleId, resource, field, value }) => {
+    const row = server.state.rules.get(ruleId);
+    if (row === undefined || held.has(resource) || byHand.moved.has(ruleId) || byHand.movedMs.has(row.serviceId))
+      return [];
+    if (byHand.rules.has(placeOf(row)) || row[field] === value) return [];
+    return [`${resource} has gone, and ${field} of rule ${ruleId} is ${row[field]} and not ${value} again`];
   });
 }
 

@@ -159,15 +159,16 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   return { settings, plan, steps: swarm.steps };
 }
 
-/** Often, every component gives its ports back as they were, and sometimes no rule may ever be deleted. */
+/** Often, every component gives its ports back as they were, and rules are kept or given back. */
 function marked(wishes: Wishes, chance: Chance): Wishes {
   const components = chance.happens(0.3) ? [...SERVICES.map(({ name }) => name), ...installed()] : [];
-  const rules = chance.happens(0.1)
+  const mark = chance.pick([{ 'portolan/prune': 'keep' }, { 'portolan/on-removal': 'restore' }]);
+  const rules = chance.happens(0.2)
     ? DOMAINS.flatMap((domain) => PATHS.flatMap((path) => ruleNames(domain, path)))
     : [];
   const annotations: (readonly [string, Readonly<Record<string, string>>])[] = [
     ...components.map((name) => [`Component/${name}`, { 'portolan/on-removal': 'restore' }] as const),
-    ...rules.map((name) => [`HttpGatewayRule/${name}`, { 'portolan/prune': 'keep' }] as const),
+    ...rules.map((name) => [`HttpGatewayRule/${name}`, mark] as const),
   ];
   return annotations.length === 0 ? wishes : { ...wishes, annotations: new Map(annotations) };
 }

@@ -12,7 +12,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
-import { FormerPorts } from './former.ts';
+import { FormerPorts, FormerRules } from './former.ts';
 import { nameOf, placeOf } from './places.ts';
 import { workFor } from './shop.ts';
 
@@ -97,6 +97,7 @@ export class Truth implements BooksListener {
   /** Ports that exist because we added them; `<component>/<port>`. */
   readonly made = new Set<string>();
   readonly former = new FormerPorts();
+  readonly formerRules = new FormerRules();
   /** Rules that we deleted to create them again and that do not exist yet: the id of the deleted one, by place. */
   readonly owedRules = new Map<string, string>();
   /** A person allowed adoption at some time. */
@@ -291,6 +292,8 @@ export class Truth implements BooksListener {
     this.#keepOwed(sent, outcome);
     this.#keepOwedRules(sent, outcome);
     this.former.changed(sent.intent.operation, outcome.changes, (id) => this.#state.ports.in('component', id));
+    if (sent.intent.operation === 'updateRule')
+      this.formerRules.changed(sent.intent.resource, outcome.changes, (id) => this.#maker.has(`rule ${id}`));
     for (const { table, key, before, after } of outcome.changes) {
       if (table !== 'ports') continue;
       if (after === undefined) this.made.delete(key);
