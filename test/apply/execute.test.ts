@@ -130,7 +130,7 @@ test('what the answer showed, the manifest, the former values and the time reach
     ...componentKind,
     calls: { ...componentKind.calls, applied: (step, context) => (seen.push({ step, ...context }), 'gone') },
   };
-  const resource = { id: 'Component/web' } as unknown as Execution['resource'];
+  const resource = { id: 'Component/web', spec: { ports: [] } } as unknown as Execution['resource'];
   const evidence = { type: 'port', port: { port: 8080 } } as unknown as { type: 'none' };
   const ledgerView = await world.remember(portObject());
   world.answers.push({ ...yes, evidence } as Verdict);
