@@ -111,7 +111,7 @@ export interface KindCalls<Spec, Live, S extends Step, Seen> {
   since?(step: S, context: Pick<AppliedContext, 'evidence' | 'preimage'>): KnownSince;
   toWrite(step: S, context: CallContext): WriteRequest;
   /** Returns the rows that must be recorded with the intent: they show what to undo if the manifest is removed. */
-  before?(step: S, context: SendingContext<Spec>): readonly Recording[];
+  recordedFirst?(step: S, context: SendingContext<Spec>): readonly Recording[];
   /** Remedies of refusals that only this kind gets. */
   readonly remedies?: Readonly<Partial<Record<RejectionReason, string>>>;
   /** Returns the row to record. `gone`: deleted once its absence is read back. `released`: the object stays, unmanaged. */

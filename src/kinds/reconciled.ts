@@ -134,6 +134,19 @@ export interface Recording {
   readonly replaces?: string;
 }
 
+/** Returns the row of an object of which only the values before a write are known. @param former null: none. */
+export function bareRecording(naturalKey: string, former: Json): Recording {
+  return {
+    naturalKey,
+    remoteId: null,
+    remoteAux: former === null ? {} : { former },
+    origin: 'observed',
+    state: 'present',
+    lastApplied: {},
+    obligation: null,
+  };
+}
+
 /** Returns the row of an object with these changes. */
 export function recordedAs(object: OwnedObject, changes: Partial<Recording> = {}): Recording {
   const { naturalKey, remoteId, remoteAux, origin, state, lastApplied, obligation } = object;
@@ -294,7 +307,7 @@ export interface KindDiff<Spec, Live, S extends Step, Seen> {
    * Returns the row with the removal marks of its manifest; undefined: it has them. They are recorded even if nothing else of the
    * manifest can be applied, because they count once it is removed.
    */
-  marked?(object: OwnedObject, resource: Resource): Recording | undefined;
+  withRemovalMarks?(object: OwnedObject, resource: Resource): Recording | undefined;
   readonly access?: KindAccess<Spec>;
   /** Codes of holds in an application that the ledger has never recorded. They last until their cause ends. */
   readonly firstHolds?: ReadonlySet<string>;

@@ -39,7 +39,7 @@ export function* planScopeParts(input: PlanInput): Parts<PlannedScope> {
   const resources = [...input.resources.values()]
     .filter((resource) => input.kinds.has(resource.kind))
     .sort(byKindAndName(input.kinds));
-  draftMarks(input, draft);
+  draftRemovalMarks(input, draft);
   for (const [count, resource] of resources.entries()) {
     draftResource(input, draft, resource);
     if ((count + 1) % PART === 0) yield;
@@ -98,11 +98,12 @@ function inSync(
 }
 
 /** Records removal marks first: what is recorded of an object that is compared replaces them. */
-function draftMarks(input: PlanInput, draft: Draft): void {
+function draftRemovalMarks(input: PlanInput, draft: Draft): void {
   for (const object of input.ledgerView.objects) {
     const resource = input.resources.get(object.resource);
     if (resource === undefined || object.source !== input.source || !isTarget(input, resource.id)) continue;
-    const recording = object.state === 'gone' ? undefined : input.kinds.get(object.kind)?.marked?.(object, resource);
+    const recording =
+      object.state === 'gone' ? undefined : input.kinds.get(object.kind)?.withRemovalMarks?.(object, resource);
     if (recording !== undefined) draft.inSync.push({ resource: resource.id, kind: object.kind, recording });
   }
 }

@@ -20,6 +20,7 @@ import {
 } from '../calls.ts';
 import {
   absentSoFar,
+  bareRecording,
   type CallContext,
   ledgerRecordOf,
   type ObserveContext,
@@ -131,7 +132,7 @@ function applied(step: ComponentStep, { prior, preimage: before }: AppliedContex
  * Returns the rows of the port and the component that a step changes, with their former values and the removal marks of their
  * manifest: they are restored even if the manifest is removed before the change was observed.
  */
-function before(
+function recordedFirst(
   step: ComponentStep,
   { ledgerView, preimage: live, resource }: SendingContext<ComponentSpec>,
 ): readonly Recording[] {
@@ -142,25 +143,13 @@ function before(
   const rows: Recording[] = [];
   if (isListed && fields.length > 0) {
     const port = row(key);
-    const known = port === undefined || port.state === 'gone' ? observedPort(key, live) : recordedAs(port, {});
-    const marked = { ...known, remoteAux: { ...known.remoteAux, ...openedBy(step) } };
-    rows.push(withSent(marked, fields, removalMarks(resource)));
+    const known = port === undefined || port.state === 'gone' ? bareRecording(key, live) : recordedAs(port);
+    const opened = { ...known, remoteAux: { ...known.remoteAux, ...openedBy(step) } };
+    rows.push(withSent(opened, fields, removalMarks(resource)));
   }
   if (names && resource !== undefined && component !== undefined)
-    rows.push(withSent(recordedAs(component, {}), ['serviceName'], removalMarks(resource)));
+    rows.push(withSent(recordedAs(component), ['serviceName'], removalMarks(resource)));
   return rows;
-}
-
-function observedPort(naturalKey: string, former: Json): Recording {
-  return {
-    naturalKey,
-    remoteId: null,
-    remoteAux: { former },
-    origin: 'observed',
-    state: 'present',
-    lastApplied: {},
-    obligation: null,
-  };
 }
 
 /** Returns the mark of a port that Portolan opened: the platform made its default rule. */
@@ -270,7 +259,7 @@ export const componentCalls: KindCalls<ComponentSpec, ComponentLive, ComponentSt
   component: (step) => step.serviceId,
   touches,
   toWrite,
-  before,
+  recordedFirst,
   applied,
   obstacle,
   appliedManually,

@@ -16,7 +16,7 @@ import type { ComponentContext, ComponentLive, ComponentProposal, ObservedCompon
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, type Marks } from './departed.ts';
 import { endpointHold, paidOff } from './owed.ts';
-import { withoutMarks, shownAgain, vanishedPorts } from './missing.ts';
+import { withoutMissing, shownAgain, vanishedPorts } from './missing.ts';
 import { nameSteps } from './names.ts';
 import { openingRule, rulesAlong, silentRules, wantedRules } from './port-rules.ts';
 import { diffPort, isAs, type PortDifference } from './port-diff.ts';
@@ -263,7 +263,7 @@ function settledPort(
     naturalKey,
     remoteId: null,
     remoteAux: {
-      ...(prior === undefined ? { former: formerValues(live) } : withoutSent(withoutMarks(prior.remoteAux))),
+      ...(prior === undefined ? { former: formerValues(live) } : withoutSent(withoutMissing(prior.remoteAux))),
       ...(asserted.outer === true ? { opened: true } : {}),
       listed: removalMarks(resource),
     },

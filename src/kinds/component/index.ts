@@ -13,7 +13,7 @@ export const componentKind = defineKind({
   order: 20,
   diff: diffComponent,
   withdraw: withdrawComponent,
-  marked: markedComponent,
+  withRemovalMarks: markedComponent,
   undo: undoComponent,
   calls: componentCalls,
   view: componentView,

@@ -66,13 +66,13 @@ export function absenceOf(object: OwnedObject, nowMs: EpochMs): Absence {
 export function componentAgain(object: OwnedObject): Recording | undefined {
   return object.remoteAux[MISSING] === undefined
     ? undefined
-    : recordedAs(object, { remoteAux: withoutMarks(object.remoteAux) });
+    : recordedAs(object, { remoteAux: withoutMissing(object.remoteAux) });
 }
 
 /** Returns the row of an unlisted port that this reading shows, and the one before did not; undefined: that one did. */
 export function shownAgain(object: OwnedObject | undefined, { nowMs }: ObservedContext): Recording | undefined {
   if (object?.remoteAux[MISSING] === undefined) return undefined;
-  return recordedAs(object, { remoteAux: { ...withoutMarks(object.remoteAux), [AGAIN]: nowMs } });
+  return recordedAs(object, { remoteAux: { ...withoutMissing(object.remoteAux), [AGAIN]: nowMs } });
 }
 
 /**
@@ -84,6 +84,6 @@ export function wasMissing({ remoteAux }: OwnedObject): boolean {
 }
 
 /** Returns the facts without the marks of a port that was missing: a manifest that lists the port ends the question whose it is. */
-export function withoutMarks({ [MISSING]: _missing, [AGAIN]: _again, ...aux }: JsonObject): JsonObject {
+export function withoutMissing({ [MISSING]: _missing, [AGAIN]: _again, ...aux }: JsonObject): JsonObject {
   return aux;
 }

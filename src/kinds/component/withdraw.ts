@@ -10,7 +10,7 @@ import {
   type Recording,
   type WithdrawContext,
 } from '../reconciled.ts';
-import { withMarks } from '../http-gateway-rule/asserted.ts';
+import { withRemovalMarks } from '../http-gateway-rule/asserted.ts';
 import { diffPorts } from './diff.ts';
 import { isFixedBy } from './identity.ts';
 import { absenceOf, componentAgain, shownAgain } from './missing.ts';
@@ -100,7 +100,7 @@ function withdrawDocument(
 /** Returns the row of a component with the marks of its manifest, which also decide about its ports; undefined: it has them. */
 export function markedComponent(object: OwnedObject, resource: Resource): Recording | undefined {
   if (object.naturalKey !== componentKey(object.remoteId ?? '')) return undefined;
-  const listed = withMarks((object.remoteAux['listed'] ?? {}) as JsonObject, resource);
+  const listed = withRemovalMarks((object.remoteAux['listed'] ?? {}) as JsonObject, resource);
   return listed && recordedAs(object, { remoteAux: { ...object.remoteAux, listed } });
 }
 

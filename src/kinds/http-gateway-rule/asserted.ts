@@ -91,7 +91,7 @@ export function removalMarks(resource: Resource | undefined): JsonObject {
 }
 
 /** Returns the member of a step with the removal marks of its manifest. */
-export function marked(resource: Resource): { readonly marks?: JsonObject } {
+export function sentMarks(resource: Resource): { readonly marks?: JsonObject } {
   const marks = removalMarks(resource);
   return Object.keys(marks).length === 0 ? {} : { marks };
 }
@@ -100,7 +100,7 @@ export function marked(resource: Resource): { readonly marks?: JsonObject } {
  * Returns facts with the removal marks of a manifest that differs, is held or is suspended; undefined: they have them. A mark is
  * dropped only once the object is as its manifest says.
  */
-export function withMarks(facts: JsonObject, resource: Resource): JsonObject | undefined {
+export function withRemovalMarks(facts: JsonObject, resource: Resource): JsonObject | undefined {
   const news = Object.entries(removalMarks(resource)).filter(([mark, value]) => facts[mark] !== value);
   return news.length === 0 ? undefined : { ...facts, ...Object.fromEntries(news) };
 }

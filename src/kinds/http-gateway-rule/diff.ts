@@ -20,7 +20,7 @@ import {
 } from '../reconciled.ts';
 import { activityOf, portNeeds, portSpecOf } from './activity.ts';
 import { keyNeed } from './address.ts';
-import { asserted, assertedChanges, assertedFields, marked, plain, recordingOf, where } from './asserted.ts';
+import { asserted, assertedChanges, assertedFields, plain, recordingOf, sentMarks, where } from './asserted.ts';
 import { chooseCertificate, notTaken } from './certificate.ts';
 import { isSameRoute, ownerOf, presentOf, recordOf } from './identity.ts';
 import type { ObservedContext, RuleContext } from './live.ts';
@@ -208,7 +208,7 @@ function createRule(context: ObservedContext, mine?: OwnedObject): Difference<Ru
       type: 'create',
       rule,
       open: opens,
-      ...marked(context.resource),
+      ...sentMarks(context.resource),
       ...(owed === undefined ? {} : { again: { former: owed.former, asserted: assertedFields(spec) } }),
     },
     verb: 'create',

@@ -1,6 +1,6 @@
 import { defineKind } from '../define.ts';
 import { recordedAs } from '../reconciled.ts';
-import { withMarks } from './asserted.ts';
+import { withRemovalMarks } from './asserted.ts';
 import { ruleCalls } from './calls.ts';
 import { diffRule } from './diff.ts';
 import { exportRules } from './export.ts';
@@ -17,8 +17,8 @@ export const ruleKind = defineKind({
   access: { keysBeginWith: 'rule/', closes: 'close_outer' },
   diff: diffRule,
   withdraw: withdrawRule,
-  marked: (object, resource) => {
-    const remoteAux = withMarks(object.remoteAux, resource);
+  withRemovalMarks: (object, resource) => {
+    const remoteAux = withRemovalMarks(object.remoteAux, resource);
     return remoteAux && recordedAs(object, { remoteAux });
   },
   undo: undoRule,

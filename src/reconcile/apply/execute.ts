@@ -136,11 +136,13 @@ function rowsBefore(
   preimage: Json,
 ): readonly OwnedObject[] {
   const known = (naturalKey: string): OwnedObject | undefined => ledgerRecordOf(ledgerView, place.kind, naturalKey);
-  const rows = (kind.calls.before?.(action.step, { ledgerView, preimage, resource }) ?? []).flatMap((recording) => {
-    const prior = known(recording.naturalKey);
-    const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
-    return isNews(row, prior) ? [row] : [];
-  });
+  const rows = (kind.calls.recordedFirst?.(action.step, { ledgerView, preimage, resource }) ?? []).flatMap(
+    (recording) => {
+      const prior = known(recording.naturalKey);
+      const row = toObject(world, place, recording, prior, prior?.failures ?? 0);
+      return isNews(row, prior) ? [row] : [];
+    },
+  );
   const { object, obligation } = action;
   if (obligation === undefined) return rows;
   const own = rows.find(({ naturalKey }) => naturalKey === object);

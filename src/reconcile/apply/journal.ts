@@ -1,4 +1,4 @@
-import type { Recording } from '../../kinds/reconciled.ts';
+import { bareRecording, type Recording } from '../../kinds/reconciled.ts';
 import type { LedgerOperation, LedgerTransaction } from '../../ledger/ledger.ts';
 import { kindName, type ResourceId, type Scope, scopeKey } from '../../model/ids.ts';
 import { type Json, type JsonObject, plainJson, sameJson } from '../../model/json.ts';
@@ -98,16 +98,7 @@ export function toObject(
 
 /** A row for an object that nothing is known of but that something went wrong with, or that is owed something. */
 export function bareObject(world: ApplyWorld, place: ObjectPlace, naturalKey: string, former: Json): OwnedObject {
-  const recording: Recording = {
-    naturalKey,
-    remoteId: null,
-    remoteAux: former === null ? {} : { former },
-    origin: 'observed',
-    state: 'present',
-    lastApplied: {},
-    obligation: null,
-  };
-  return toObject(world, place, recording, undefined, 0);
+  return toObject(world, place, bareRecording(naturalKey, former), undefined, 0);
 }
 
 /** Returns the row that counts a refusal, or a write without effect, on the object of an action. */
