@@ -3,10 +3,12 @@ import {
   type DiffContext,
   type Difference,
   noDifference,
+  recordedAs,
   type StepProposal,
   type WithdrawContext,
 } from '../../src/kinds/reconciled.ts';
 import { type ResourceId, scopeKey } from '../../src/model/ids.ts';
+import type { Resource } from '../../src/model/resource.ts';
 import { objectUid, type OwnedObject } from '../../src/model/owned.ts';
 import type { PlanInput } from '../../src/plan/draft.ts';
 import { doubtOf, inputOf, objectOf, resourceOf, scope, stepOf } from './plans.ts';
@@ -26,6 +28,8 @@ const scripted = (kind: string, order: number) => ({
     seen.push(context);
     return { ...noDifference, claims: [context.resource.name], ...(context.live as object) };
   },
+  withRemovalMarks: (object: OwnedObject, { annotations }: Resource) =>
+    annotations['portolan/prune'] === undefined ? undefined : recordedAs(object, { remoteAux: { kept: true } }),
   withdraw: (object: OwnedObject, context: WithdrawContext) => {
     withdrawn.push(context);
     return { ...noDifference, ...(object.remoteAux as object) };

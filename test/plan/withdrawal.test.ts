@@ -1,4 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
+import { recordedAs } from '../../src/kinds/reconciled.ts';
 import type { ResourceId } from '../../src/model/ids.ts';
 import type { Intent, OwnedObject } from '../../src/model/owned.ts';
 import type { PlanInput } from '../../src/plan/draft.ts';
@@ -108,3 +109,33 @@ test.for<readonly [string, boolean, Partial<Intent>, Found, readonly OwnedObject
     expect(ledgerUpdates.inSync).toHaveLength(isHeld ? 0 : 1);
   },
 );
+
+const kept = { annotations: { 'portolan/prune': 'keep', 'portolan/reconcile': 'suspend' } };
+test.for<readonly [string, boolean, OwnedObject, Partial<PlanInput>]>([
+  ['is on record', true, row('First/a', 'a'), {}],
+  ['is gone', false, row('First/a', 'a', { state: 'gone' }), {}],
+  ['another source has', false, row('First/a', 'a', { source: 'other' }), {}],
+  ['is no target of the run', false, row('First/a', 'a'), { targets: new Set<ResourceId>() }],
+])(
+  'what a suspended manifest says of the removal of an object that %s is recorded: %j',
+  ([, isRecorded, object, parts]) => {
+    const { ledgerUpdates } = planScope(wanting({ 'First/a': kept }, { ledgerView: memoryOf(object), ...parts }));
+    expect(ledgerUpdates.inSync.map(({ recording }) => recording.remoteAux)).toEqual(
+      isRecorded ? [{ kept: true }] : [],
+    );
+  },
+);
+
+test('what is recorded of an object that is compared comes after its removal marks, and so replaces them', () => {
+  const found = { inSync: [recordedAs(row('First/a', 'a'), { remoteAux: { compared: true } })] };
+  const { ledgerUpdates } = planScope(
+    wanting(
+      { 'First/a': { found, annotations: { 'portolan/prune': 'keep' } } },
+      { ledgerView: memoryOf(row('First/a', 'a')) },
+    ),
+  );
+  expect(ledgerUpdates.inSync.map(({ recording }) => recording.remoteAux)).toEqual([
+    { kept: true },
+    { compared: true },
+  ]);
+});
