@@ -1,9 +1,7 @@
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
-import { PORTS, type Scene, setScene, shop, web } from './scene.ts';
+import { loseAnswer, PORTS, type Scene, SETTLED_MS, setScene, shop, web } from './scene.ts';
 
-/** Longer than every settle window. */
-const SETTLED_MS = 600_000;
 const RESTORE = 'annotations: { portolan/on-removal: restore }';
 const CHANGED = 'ports:\n  - { port: 8080, protocol: http, outer: true, alias: FRONT }';
 
@@ -15,6 +13,13 @@ async function given(spec: string): Promise<{ readonly scene: Scene; readonly fo
   return { scene, former: scene.port(demo.webServiceId, 8080) };
 }
 
+/** Prunes while the write is in doubt, and again afterwards. */
+async function pruned(scene: Scene): Promise<void> {
+  await scene.run('apply', ['--prune']);
+  scene.clock.push(SETTLED_MS);
+  expect((await scene.run('apply', ['--prune'])).code).toBe(0);
+}
+
 test.for([
   ['was sent, and its entry', 0, withoutEntry],
   ['was sent, and its component', 0, withoutComponent],
@@ -24,13 +29,11 @@ test.for([
   'a port whose first change %s was removed from git before it was seen, gets its former values back',
   async ([, skip, manifest]) => {
     const { scene, former } = await given(CHANGED);
-    scene.sandbox.setFaults([{ operation: 'updatePort', skip, times: 1, fault: { type: 'drop', when: 'after' } }]);
+    loseAnswer(scene, 'updatePort', skip);
     expect((await scene.run('apply')).out).toContain('1 in doubt');
     expect(scene.port(demo.webServiceId, 8080)).not.toEqual(former);
     scene.write('a.yaml', manifest);
-    await scene.run('apply', ['--prune']);
-    scene.clock.push(SETTLED_MS);
-    expect((await scene.run('apply', ['--prune'])).code).toBe(0);
+    await pruned(scene);
     expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
   },
 );
@@ -59,12 +62,10 @@ test.for([
 
 test('a service name whose request had no answer is given back, though its component is removed meanwhile', async () => {
   const { scene, former } = await given('serviceName: front\nports:\n  - { port: 8080, protocol: http, alias: FRONT }');
-  scene.sandbox.setFaults([{ operation: 'updatePort', times: 1, fault: { type: 'drop', when: 'after' } }]);
+  loseAnswer(scene, 'updatePort');
   await scene.run('apply');
   scene.write('a.yaml', withoutComponent);
-  await scene.run('apply', ['--prune']);
-  scene.clock.push(SETTLED_MS);
-  expect((await scene.run('apply', ['--prune'])).code).toBe(0);
+  await pruned(scene);
   expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
 });
 

@@ -1,9 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
+import { loseAnswer, PORTS, rule, type Scene, SETTLED_MS, setScene, shop, web } from './scene.ts';
 
-/** Longer than every settle window. */
-const SETTLED_MS = 600_000;
 const KEEP = 'annotations: { portolan/prune: keep }';
 const DOMAIN = 'www.example.com';
 
@@ -13,7 +11,7 @@ test('a rule whose creation had no answer is kept, though its manifest is remove
   const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });
   expect((await scene.run('apply')).code).toBe(0);
   scene.write('a.yaml', shop(web(PORTS), rule('www', DOMAIN, 'weight: 40', KEEP)));
-  scene.sandbox.setFaults([{ operation: 'createRule', times: 1, fault: { type: 'drop', when: 'after' } }]);
+  loseAnswer(scene, 'createRule');
   expect((await scene.run('apply')).out).toContain('1 in doubt');
   scene.write('a.yaml', shop(web(PORTS)));
   await scene.run('apply', ['--prune']);
@@ -34,8 +32,7 @@ test.for([
   const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS), rule('www', DOMAIN, 'weight: 40')) } });
   expect((await scene.run('apply')).code).toBe(0);
   scene.write('a.yaml', shop(web(PORTS), kept));
-  if (how.endsWith('doubt'))
-    scene.sandbox.setFaults([{ operation: 'updateRule', times: 9, fault: { type: 'drop', when: 'after' } }]);
+  if (how.endsWith('doubt')) loseAnswer(scene, 'updateRule');
   await scene.run('apply');
   scene.sandbox.setFaults([]);
   scene.write('a.yaml', shop(web(PORTS)));
@@ -74,7 +71,7 @@ test('a rule whose adoption had no answer gets its former values back, though it
     'a.yaml',
     shop(web(PORTS), rule('www', DOMAIN, 'weight: 90', 'annotations: { portolan/on-removal: restore }')),
   );
-  scene.sandbox.setFaults([{ operation: 'updateRule', times: 1, fault: { type: 'drop', when: 'after' } }]);
+  loseAnswer(scene, 'updateRule');
   expect((await scene.run('apply', ['--adopt'])).out).toContain('1 in doubt');
   scene.write('a.yaml', shop(web(PORTS)));
   await scene.run('apply', ['--prune']);

@@ -2,18 +2,11 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import type { RuleRow } from '../../src/sandbox/state.ts';
-import { PORTS, rule, type Scene, setScene, shop, web } from './scene.ts';
+import { loseAnswer, PORTS, rule, type Scene, SETTLED_MS, setScene, shop, web } from './scene.ts';
 
-/** Longer than every settle window. */
-const SETTLED_MS = 600_000;
 const RESTORE = 'annotations: { portolan/on-removal: restore }';
 const ADDED = '\n  - { port: 9005, protocol: tcp, inner: true }';
 const OPEN = 'ports:\n  - { port: 8080, protocol: http, outer: true }';
-
-/** The platform does the next write, and its answer never arrives. */
-function loseAnswer(scene: Scene, operation: string): void {
-  scene.sandbox.setFaults([{ operation, times: 1, fault: { type: 'drop', when: 'after' } }]);
-}
 
 async function inDoubt(scene: Scene, args: readonly string[] = []): Promise<void> {
   const run = await scene.run('apply', args);

@@ -212,6 +212,14 @@ spec: ${settings}
 }
 
 /** The application `shop` of the demo with nothing but the given documents. */
+/** Longer than the settle window of every write to a port or rule. */
+export const SETTLED_MS = 600_000;
+
+/** The platform does a write, and its answer never arrives: the next of the operation, or the one after so many others. */
+export function loseAnswer({ sandbox }: Scene, operation: string, skip = 0): void {
+  sandbox.setFaults([{ operation, skip, times: 1, fault: { type: 'drop', when: 'after' } }]);
+}
+
 export function shop(...documents: readonly string[]): string {
   return [SHOP, ...documents].join('---\n');
 }
