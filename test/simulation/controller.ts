@@ -10,6 +10,7 @@ import { interactive } from '../../src/reconcile/policies/interactive.ts';
 import { type PassOptions, reconcile } from '../../src/reconcile/reconcile.ts';
 import type { Clock } from '../../src/runtime/clock.ts';
 import { silentLog } from '../../src/runtime/log.ts';
+import { isPending } from './books.ts';
 import { Chance } from './chance.ts';
 import { ledThrough } from './ledgers.ts';
 import { EPOCH_MS } from './server.ts';
@@ -83,6 +84,7 @@ export class Controller implements Process {
     this.passes += 1;
     this.wishes = world.wishes;
     this.onRecord = new Set([...world.books.objects.values()].map((object) => object.naturalKey));
+    world.truth.marks.told(this.wishes);
     world.truth.former.told(this.wishes, (name) => world.truth.serviceOf(name, this.wishes));
     this.readOnly = world.mayReadOnly && this.chance.happens(0.03);
     world.passes += 1;
@@ -92,6 +94,7 @@ export class Controller implements Process {
     const outcome = await reconcile(workFor(this.wishes), applyWorld, options, interactive(options));
     if (!this.alive) return;
     this.last = outcome;
+    this.#tellMarks(outcome);
     const isIdle = happened === world.happened;
     if (isIdle && !world.isCalm) world.idlePasses += 1;
     const isNormal = perturbed === world.perturbed && !isRestless && !this.readOnly;
@@ -103,6 +106,16 @@ export class Controller implements Process {
       world.violate('I-SECRET', `the store's key is in ${error.code}: ${error.message}`);
     }
     world.note(`p${this.number} pass ${outcome.type}${error === undefined ? '' : ` ${error.code}`}`);
+  }
+
+  #tellMarks(outcome: Outcome): void {
+    const { truth, books } = this.#world;
+    const isRecorded = outcome.type === 'ended' && outcome.error === undefined && !this.readOnly;
+    if (!isRecorded || this.epoch !== books.epoch) return;
+    const pending = [...books.intents.values()].filter(isPending);
+    truth.marks.ended(this.wishes, outcome, (id) =>
+      pending.some((one) => one.resource === id && one.operation === 'createRule'),
+    );
   }
 
   #options(): PassOptions {

@@ -1,5 +1,6 @@
 import type { Change } from '../../src/sandbox/table.ts';
 import type { PortRow, RuleRow } from '../../src/sandbox/state.ts';
+import type { RuleMarks } from './marks.ts';
 import type { Wishes } from './shop.ts';
 
 /** What manifests said of a port or of the name of a component, as long as one listed it. */
@@ -106,7 +107,7 @@ export interface OwedRuleValue {
   readonly value: string | number;
 }
 
-/** Values of the rules of others before Portolan changed them, by the requests. No edit of git changes the marks of a rule. */
+/** Values of the rules of others before Portolan changed them, by the requests. */
 export class FormerRules {
   readonly #before = new Map<string, { readonly row: RuleRow; readonly resource: string }>();
 
@@ -120,10 +121,11 @@ export class FormerRules {
   }
 
   /** Returns what is owed. */
-  owed({ rules, annotations }: Wishes): readonly OwedRuleValue[] {
+  owed({ rules }: Wishes, marks: RuleMarks): readonly OwedRuleValue[] {
     return [...this.#before].flatMap(([ruleId, { row, resource }]) => {
       const isWanted = rules.has(resource.slice('HttpGatewayRule/'.length));
-      if (isWanted || annotations.get(resource)?.['portolan/on-removal'] !== 'restore') return [];
+      const isRestored = marks.of(resource, 'restore') === 'yes' && marks.of(resource, 'keep') === 'no';
+      if (isWanted || !isRestored) return [];
       return RULE_FIELDS.map((field) => ({ ruleId, resource, field, value: row[field] }));
     });
   }

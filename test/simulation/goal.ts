@@ -177,14 +177,14 @@ function isElsewhere({ server }: World, { resource, remoteId }: OwnedObject, { n
   return isSaid && row !== undefined && row.appId !== ADDRESS.appId;
 }
 
-/** Its manifest said that it is never deleted. */
-function stays({ wishes }: World, rule: string): boolean {
-  return wishes.annotations.get(rule)?.['portolan/prune'] === 'keep';
+/** Its manifest said that it is never deleted, or may have. */
+function stays({ truth }: World, rule: string): boolean {
+  return truth.marks.of(rule, 'keep') !== 'no';
 }
 
 /** Rules that Portolan created are deleted when git no longer names them, whatever the ledger says of them. */
 function leftRules(world: World, held: ReadonlySet<string>): string[] {
-  const { wishes, dialect, truth, byHand, server } = world;
+  const { wishes, dialect, truth, books, byHand, server } = world;
   if (!wishes.prune || dialect === 'documented') return [];
   const wanted = new Set(
     [...wishes.rules.values()].map((spec) =>
@@ -197,7 +197,7 @@ function leftRules(world: World, held: ReadonlySet<string>): string[] {
     const place = placeOf(row);
     if (uid === undefined || wanted.has(place) || byHand.rules.has(place) || byHand.moved.has(row.id)) return [];
     if (byHand.movedMs.has(row.serviceId)) return [];
-    const resource = resources.get(uid) ?? '';
+    const resource = books.objects.get(uid)?.resource ?? resources.get(uid) ?? '';
     if (held.has(resource) || isUnidentified(world, resource) || stays(world, resource)) return [];
     return [`rule ${place} (${row.id}) of ${resource} is no longer named, was made by us, and is still there`];
   });
@@ -249,17 +249,23 @@ function unrestored(world: World, held: ReadonlySet<string>, plan: ScopePlan): s
     return server.state.ports.in('component', serviceId).flatMap((row) => {
       const place = `${serviceId}/${row.port}`;
       const isOther = port !== undefined && row.port !== port;
-      const isByHand = byHand.ports.has(place) || (field === 'outer' && hadRule(world, place));
+      const others = field === 'serviceName' ? portsByHand(world, serviceId) : [];
+      const isByHand = byHand.ports.has(place) || others.length > 0 || (field === 'outer' && hadRule(world, place));
       if (isOther || isByHand || row[field] === value) return [];
       return [`${resource} has gone, and ${field} of port ${row.port} is ${row[field]} and not ${value} again`];
     });
   });
 }
 
+/** Who names the service of one port names it for all ports of its component. */
+function portsByHand({ byHand }: World, serviceId: string): readonly string[] {
+  return [...byHand.ports.keys()].filter((place) => place.startsWith(`${serviceId}/`));
+}
+
 /** Adopted rules that git no longer names have their former values again. */
 function unrestoredRules({ wishes, truth, byHand, server, dialect }: World, held: ReadonlySet<string>): string[] {
   if (!wishes.prune || dialect === 'documented') return [];
-  return truth.formerRules.owed(wishes).flatMap(({ ruleId, resource, field, value }) => {
+  return truth.formerRules.owed(wishes, truth.marks).flatMap(({ ruleId, resource, field, value }) => {
     const row = server.state.rules.get(ruleId);
     if (row === undefined || held.has(resource) || byHand.moved.has(ruleId) || byHand.movedMs.has(row.serviceId))
       return [];

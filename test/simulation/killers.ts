@@ -74,6 +74,17 @@ export const killers: Readonly<Record<string, Killer>> = {
       ],
     },
   ],
+  'what a manifest says of its removal is recorded once its rule is as it says, and no earlier': [
+    ['I-PRUNE'],
+    {
+      workload: 'a rule that changes, and is to be kept when git names it no more',
+      dialect: 'extended',
+      script: [
+        [8, { type: 'write', fault: 'reset-before', a: 1 }],
+        [9, { type: 'git', edit: 'removeRule', a: 1 }],
+      ],
+    },
+  ],
   'former values are recorded when a change is observed, and no earlier': [
     ['L-CONV'],
     {

@@ -196,6 +196,11 @@ export const mutants: readonly Mutant[] = [
       return { ...resolution, recording: { ...resolution.recording, remoteAux } };
     },
   ),
+  patching(
+    'what a manifest says of its removal is recorded once its rule is as it says, and no earlier',
+    'HttpGatewayRule',
+    (kind) => ({ ...kind, withRemovalMarks: () => undefined }),
+  ),
   keeping(
     'former values are recorded when a change is observed, and no earlier',
     without((operation, all) => operation.op === 'put-object' && all.some(({ op }) => op === 'open-intent')),

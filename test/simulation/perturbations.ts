@@ -3,7 +3,7 @@ import type { WriteClass } from '../../src/model/owned.ts';
 import { type ActorName, actorNames, rareActors } from './actors.ts';
 import type { Chance } from './chance.ts';
 import { readFaults, writeFaults } from './faults.ts';
-import { type EditName, editNames } from './shop.ts';
+import { type EditName, editNames, rareEdits } from './shop.ts';
 
 /** One thing that a controller does to the world outside: the points at which it can die, and be lied to. */
 export type EffectKind =
@@ -150,19 +150,27 @@ export function anySwarm(chance: Chance): Swarm {
   };
 }
 
-/** What befalls a schedule but rarely, from a source that nothing else draws from. */
-class Rarities {
+/** What befalls a schedule but rarely, from sources that nothing else draws from. */
+export class Rarities {
   readonly #chance: Chance;
   readonly #rate: number;
+  readonly #edits: Chance;
+  readonly #editRate: number;
 
-  constructor(chance: Chance) {
+  constructor(chance: Chance, edits: Chance) {
     this.#chance = chance;
     this.#rate = chance.pick([0, 0, 0, 0, 0.01, 0.03]);
+    this.#edits = edits;
+    this.#editRate = edits.pick([0, 0, 0, 0.03, 0.1]);
   }
 
   draw(): Perturbation | undefined {
-    if (this.#rate === 0 || rareActors.length === 0 || !this.#chance.happens(this.#rate)) return undefined;
-    return { type: 'actor', actor: this.#chance.pick(rareActors), a: this.#chance.int(0x7fffffff) };
+    const chance = this.#chance;
+    if (this.#rate > 0 && chance.happens(this.#rate))
+      return { type: 'actor', actor: chance.pick(rareActors), a: chance.int(0x7fffffff) };
+    const edits = this.#edits;
+    if (this.#editRate === 0 || !edits.happens(this.#editRate)) return undefined;
+    return { type: 'git', edit: edits.pick(rareEdits), a: edits.int(0x7fffffff) };
   }
 }
 
@@ -173,10 +181,10 @@ export class RandomPlan implements Plan {
   readonly #swarm: Swarm;
   readonly #rarities: Rarities;
 
-  constructor(chance: Chance, swarm: Swarm, rarities: Chance) {
+  constructor(chance: Chance, swarm: Swarm, rarities: Rarities) {
     this.#chance = chance;
     this.#swarm = swarm;
-    this.#rarities = new Rarities(rarities);
+    this.#rarities = rarities;
   }
 
   at(step: number, effect: Effect): Perturbation | undefined {

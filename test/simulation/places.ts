@@ -19,3 +19,9 @@ export function nameOf(rule: {
   const protocol = rule.protocol ?? ((rule.certificateId ?? 0) > 0 ? 'https' : 'http');
   return `${protocol}://${rule.domain.toLowerCase()}${rule.path}`;
 }
+
+/** Names that rules of an address can have. */
+export function ruleNames(domain: string, path: string): readonly string[] {
+  const name = `${domain.split('.')[0]?.toLowerCase()}${path === '/' ? '' : '-api'}`;
+  return [`${name}0`, `${name}1`];
+}

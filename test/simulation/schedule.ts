@@ -7,10 +7,11 @@ import { isPending } from './books.ts';
 import { differences } from './goal.ts';
 import { type LedgerHost, memoryHost } from './ledgers.ts';
 import { releaseHolds } from './person.ts';
-import { anySwarm, type Effect, type Plan, RandomPlan, type Script, scripted } from './perturbations.ts';
+import { anySwarm, type Effect, type Plan, RandomPlan, Rarities, type Script, scripted } from './perturbations.ts';
 import { defaultTiming } from '../../src/reconcile/apply/world.ts';
 import { FAILURES_MAX } from '../../src/plan/doubts.ts';
-import { anyPlatform, anyWishes, DOMAINS, INSTALLS, MODELS, PATHS, ruleNames, SERVICES, type Wishes } from './shop.ts';
+import { anyPlatform, anyWishes, DOMAINS, INSTALLS, MODELS, PATHS, SERVICES, type Wishes } from './shop.ts';
+import { ruleNames } from './places.ts';
 import { type Mutant, unchanged } from './mutant.ts';
 import { type Settings, World } from './world.ts';
 
@@ -135,7 +136,7 @@ function settingsOf(seed: number, options: ScheduleOptions): { settings: Setting
   const swarm = anySwarm(chance);
   const platform = anyPlatform(chance);
   const wishes = marked(anyWishes(chance), new Chance(seed, 20));
-  const drawn = new RandomPlan(new Chance(seed, 7), swarm, new Chance(seed, 9));
+  const drawn = new RandomPlan(new Chance(seed, 7), swarm, new Rarities(new Chance(seed, 9), new Chance(seed, 21)));
   const plan = options.script === undefined ? drawn : scripted(options.script);
   const settings: Settings = {
     seed,

@@ -11,6 +11,7 @@ import type { Work } from '../../src/reconcile/reconcile.ts';
 import type { Seed, SeedComponent, SeedRule, SeedStore } from '../../src/sandbox/seed.ts';
 import { manifest, workOf } from '../support/scope-world.ts';
 import type { Chance } from './chance.ts';
+import { ruleNames } from './places.ts';
 
 /** The application that every schedule is about. */
 export const ADDRESS = { team: 'team-a', region: 'region-1', appId: 42 } as const;
@@ -269,16 +270,8 @@ const edits = {
     }));
   },
   /** What becomes of its ports when git lets go of them. */
-  markComponent(wishes, chance) {
-    if (wishes.components.size === 0) return wishes;
-    const id = `Component/${chance.pick([...wishes.components.keys()])}`;
-    const marks: readonly Readonly<Record<string, string>>[] = [
-      {},
-      { 'portolan/on-removal': 'restore' },
-      { 'portolan/prune': 'keep' },
-    ];
-    return { ...wishes, annotations: new Map(wishes.annotations).set(id, chance.pick(marks)) };
-  },
+  markComponent: (wishes, chance) => marked(wishes, 'Component', wishes.components, chance),
+  markRule: (wishes, chance) => marked(wishes, 'HttpGatewayRule', wishes.rules, chance),
   removeComponent(wishes, chance) {
     if (wishes.components.size === 0) return wishes;
     const name = chance.pick([...wishes.components.keys()]);
@@ -342,7 +335,20 @@ const edits = {
   toggleAdopt: (wishes) => ({ ...wishes, adopt: !wishes.adopt }),
 } satisfies Record<string, Edit>;
 
-export const editNames = Object.keys(edits) as readonly EditName[];
+/** What befalls few schedules, by a chance of its own, so that the others stay what they are. */
+export const rareEdits: readonly EditName[] = ['markRule', 'markRule', 'removeRule', 'addRule'];
+export const editNames = (Object.keys(edits) as EditName[]).filter((name) => name !== 'markRule');
+
+function marked(wishes: Wishes, kind: string, specs: ReadonlyMap<string, object>, chance: Chance): Wishes {
+  if (specs.size === 0) return wishes;
+  const marks: readonly Readonly<Record<string, string>>[] = [
+    {},
+    { 'portolan/on-removal': 'restore' },
+    { 'portolan/prune': 'keep' },
+  ];
+  const id = `${kind}/${chance.pick([...specs.keys()])}`;
+  return { ...wishes, annotations: new Map(wishes.annotations).set(id, chance.pick(marks)) };
+}
 
 function without<T>(map: ReadonlyMap<string, T>, isGone: (value: T, key: string) => boolean): Map<string, T> {
   return new Map([...map].filter(([key, value]) => !isGone(value, key)));
@@ -390,10 +396,4 @@ function anyFields(chance: Chance): Partial<HttpGatewayRuleSpec> {
     ...(chance.happens(0.2) ? { autoSsl: { enabled: chance.happens(0.5) } } : {}),
     ...(chance.happens(0.2) ? { configuration: { proxyBodySize: chance.pick([1, 10]) } } : {}),
   };
-}
-
-/** Names that rules of an address can have. */
-export function ruleNames(domain: string, path: string): readonly string[] {
-  const name = `${domain.split('.')[0]?.toLowerCase()}${path === '/' ? '' : '-api'}`;
-  return [`${name}0`, `${name}1`];
 }

@@ -12,6 +12,7 @@ import type { Decision } from '../../src/sandbox/handle.ts';
 import type { InstallRow, PortRow, RuleRow, SandboxState } from '../../src/sandbox/state.ts';
 import type { Books, BooksListener, Violate } from './books.ts';
 import type { Wishes } from './shop.ts';
+import { RuleMarks } from './marks.ts';
 import { FormerPorts, FormerRules } from './former.ts';
 import { nameOf, placeOf } from './places.ts';
 import { workFor } from './shop.ts';
@@ -96,6 +97,7 @@ export class Truth implements BooksListener {
   readonly closedForAMoment = new Set<string>();
   /** Ports that exist because we added them; `<component>/<port>`. */
   readonly made = new Set<string>();
+  readonly marks = new RuleMarks();
   readonly former = new FormerPorts();
   readonly formerRules = new FormerRules();
   /** Rules that we deleted to create them again and that do not exist yet: the id of the deleted one, by place. */
@@ -157,6 +159,7 @@ export class Truth implements BooksListener {
     this.#checkOwnership(sent, sender);
     this.sent.push(sent);
     this.#byIntent.set(intent.id, sent);
+    if (intent.operation === 'createRule') this.marks.sent(intent.resource, sender.wishes);
     return sent;
   }
 
@@ -236,8 +239,7 @@ export class Truth implements BooksListener {
     );
     if (doubtful !== undefined) this.#violate('I-PRUNE', `${action.summary} while intent ${doubtful.id} is in doubt`);
     if (step.type === 'delete') {
-      // No edit of git changes the marks of a rule.
-      if (wishes.annotations.get(action.resource)?.['portolan/prune'] === 'keep')
+      if (this.marks.of(action.resource, 'keep') === 'yes')
         this.#violate('I-PRUNE', `${action.summary}, which its manifest said to keep`);
       const { resources } = workFor(wishes);
       const [, , port, ...name] = (step['key'] as string).split('/');

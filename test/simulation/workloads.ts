@@ -231,6 +231,18 @@ export const workloads: readonly Workload[] = [
     }),
   },
   {
+    name: 'a rule that changes, and is to be kept when git names it no more',
+    dialects: EXTENDED,
+    platform: platform([port(8080, 'WEB', 'outer')]),
+    before: wishing({ ...published, rules: { www: { weight: 10 } } }),
+    wishes: wishing({
+      ...published,
+      rules: { www: { weight: 50 } },
+      annotations: { 'HttpGatewayRule/www': { 'portolan/prune': 'keep' } },
+      prune: true,
+    }),
+  },
+  {
     name: 'a rule that git names no more',
     dialects: BOTH,
     platform: platform([port(8080, 'WEB', 'outer')]),
