@@ -121,6 +121,12 @@ const happenings: readonly (readonly [
   ],
   ['nobody else installed', { ...DB, code: 'install/not-alone' }, () => {}, false],
   [
+    'only old readings, and nothing was installed before',
+    { ...DB, code: 'install/not-alone' },
+    (world) => void world.counts.set('read-stale', 2),
+    false,
+  ],
+  [
     'somebody installed two others',
     { ...DB, code: 'install/ambiguous-adoption' },
     (world) => {

@@ -75,7 +75,8 @@ export const causesOfInstalls: Causes = {
     const deleted = [...world.byHand.installs].filter((id) => world.truth.makerOf(`install ${id}`) === undefined);
     return (
       when(foreignInstalls(world).length + deleted.length > 0, 'somebody else installed at the same time') ??
-      when(world.byHand.movedHere.size > 0, 'somebody moved a component into the application at the same time')
+      when(world.byHand.movedHere.size > 0, 'somebody moved a component into the application at the same time') ??
+      when(hidesOurs(world), 'two old readings in succession hid another install of ours')
     );
   },
   'install/unknown-components': (world) =>
@@ -87,6 +88,12 @@ export const causesOfInstalls: Causes = {
     return when(isUnknown && components.length > 0 && recorded.length === 0, 'not confirmed');
   },
 };
+
+/** Nothing but the number of components tells, and it was read as it had been before another install. */
+function hidesOurs({ counts, truth, dialect }: World): boolean {
+  const ours = truth.sent.filter(({ installs }) => installs.length > 0);
+  return dialect === 'documented' && ours.length > 1 && (counts.get('read-stale') ?? 0) > 1;
+}
 
 /** It was installed to come to run first. */
 function awaits(world: World, hold: Hold): boolean {
