@@ -69,6 +69,26 @@ test('a service name whose request had no answer is given back, though its compo
   expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
 });
 
+test.for([['ports: []'], ['serviceName: front\nports: []']])(
+  'a component that had no port when it was first read gets the service name back that it had later',
+  async ([spec = '']) => {
+    const scene = await setScene({ manifests: { 'a.yaml': shop(web(spec, RESTORE)) } });
+    const ports = scene.sandbox.state.ports.in('component', demo.webServiceId);
+    const former = scene.port(demo.webServiceId, 8080);
+    for (const { port } of ports) scene.sandbox.state.ports.delete(`${demo.webServiceId}/${port}`);
+    expect((await scene.run('apply')).code).toBe(0);
+    scene.sandbox.alter((state) => {
+      for (const row of ports) state.ports.put(row);
+    });
+    scene.write('a.yaml', shop(web('serviceName: front\nports: []', RESTORE)));
+    expect((await scene.run('apply')).code).toBe(0);
+    expect(scene.port(demo.webServiceId, 8080)?.serviceName).toBe('front');
+    scene.write('a.yaml', withoutComponent);
+    expect((await scene.run('apply', ['--prune'])).code).toBe(0);
+    expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
+  },
+);
+
 test('a port that somebody deleted, and that Portolan adds again, stays when it is removed from git', async () => {
   const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });
   expect((await scene.run('apply')).code).toBe(0);

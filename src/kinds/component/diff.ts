@@ -232,7 +232,12 @@ function settledComponent(
       step.type === 'set_service_name' || (step.type === 'change_port_alias' && step.setsServiceName === true),
   );
   const isApplied = !isNaming && holds.length === 0;
-  const asserted = { ...(serviceName === undefined ? {} : { serviceName }), unlistedPorts };
+  // Without a port nothing has a service name, and so nothing has the one that is asserted.
+  const named = observed.ports.length === 0 ? known?.lastApplied['serviceName'] : serviceName;
+  const asserted = {
+    ...(serviceName === undefined || named === undefined ? {} : { serviceName: named }),
+    unlistedPorts,
+  };
   return {
     naturalKey,
     remoteId: observed.serviceId,
