@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
+import type { PortRow } from '../../src/sandbox/state.ts';
 import { loseAnswer, PORTS, type Scene, SETTLED_MS, setScene, shop, web } from './scene.ts';
 
 const RESTORE = 'annotations: { portolan/on-removal: restore }';
@@ -69,25 +70,51 @@ test('a service name whose request had no answer is given back, though its compo
   expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
 });
 
+/** The component has no port when Portolan first reads it, and has its ports and the added ones when its service is named. */
+async function namedLater(spec: string, added: readonly Partial<PortRow>[] = []): Promise<Scene> {
+  const scene = await setScene({ manifests: { 'a.yaml': shop(web(spec, RESTORE)) } });
+  const { ports } = scene.sandbox.state;
+  const rows = ports.in('component', demo.webServiceId);
+  for (const { port } of rows) ports.delete(`${demo.webServiceId}/${port}`);
+  expect((await scene.run('apply')).code).toBe(0);
+  for (const row of rows) for (const changes of [{}, ...added]) ports.put({ ...row, ...changes });
+  scene.write('a.yaml', shop(web('serviceName: front\nports: []', RESTORE)));
+  expect((await scene.run('apply')).code).toBe(0);
+  expect(scene.port(demo.webServiceId, 8080)?.serviceName).toBe('front');
+  return scene;
+}
+
 test.for([['ports: []'], ['serviceName: front\nports: []']])(
-  'a component that had no port when it was first read gets the service name back that it had later',
+  'a component without ports at its first reading gets the service name back that it had later: %j',
   async ([spec = '']) => {
-    const scene = await setScene({ manifests: { 'a.yaml': shop(web(spec, RESTORE)) } });
-    const ports = scene.sandbox.state.ports.in('component', demo.webServiceId);
-    const former = scene.port(demo.webServiceId, 8080);
-    for (const { port } of ports) scene.sandbox.state.ports.delete(`${demo.webServiceId}/${port}`);
-    expect((await scene.run('apply')).code).toBe(0);
-    scene.sandbox.alter((state) => {
-      for (const row of ports) state.ports.put(row);
-    });
-    scene.write('a.yaml', shop(web('serviceName: front\nports: []', RESTORE)));
-    expect((await scene.run('apply')).code).toBe(0);
-    expect(scene.port(demo.webServiceId, 8080)?.serviceName).toBe('front');
+    const { former } = await given(spec);
+    const scene = await namedLater(spec);
     scene.write('a.yaml', withoutComponent);
     expect((await scene.run('apply', ['--prune'])).code).toBe(0);
     expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
   },
 );
+
+test('a component whose ports had different service names before Portolan set one keeps that one', async () => {
+  const scene = await namedLater('ports: []', [{ port: 8081, alias: 'OTHER', serviceName: 'other' }]);
+  scene.write('a.yaml', withoutComponent);
+  expect((await scene.run('apply', ['--prune'])).code).toBe(0);
+  expect(scene.port(demo.webServiceId, 8080)?.serviceName).toBe('front');
+});
+
+test('a reading without ports does not end what is owed while the answer of a naming request is lost', async () => {
+  const { scene, former } = await given('serviceName: front\nports: []');
+  loseAnswer(scene, 'updatePort');
+  expect((await scene.run('apply')).out).toContain('1 in doubt');
+  const { ports } = scene.sandbox.state;
+  const rows = ports.in('component', demo.webServiceId);
+  for (const { port } of rows) ports.delete(`${demo.webServiceId}/${port}`);
+  await scene.run('apply');
+  for (const row of rows) ports.put(row);
+  scene.write('a.yaml', withoutComponent);
+  await pruned(scene);
+  expect(scene.port(demo.webServiceId, 8080)).toEqual(former);
+});
 
 test('a port that somebody deleted, and that Portolan adds again, stays when it is removed from git', async () => {
   const scene = await setScene({ manifests: { 'a.yaml': shop(web(PORTS)) } });

@@ -211,7 +211,6 @@ spec: ${settings}
 `;
 }
 
-/** The application `shop` of the demo with nothing but the given documents. */
 /** Longer than the settle window of every write to a port or rule. */
 export const SETTLED_MS = 600_000;
 
@@ -220,6 +219,7 @@ export function loseAnswer({ sandbox }: Scene, operation: string, skip = 0): voi
   sandbox.setFaults([{ operation, skip, times: 1, fault: { type: 'drop', when: 'after' } }]);
 }
 
+/** The application `shop` of the demo with nothing but the given documents. */
 export function shop(...documents: readonly string[]): string {
   return [SHOP, ...documents].join('---\n');
 }

@@ -37,7 +37,7 @@ import { formerValues } from './diff.ts';
 import { owesEndpoint } from './owed.ts';
 import { findComponent } from './identity.ts';
 import type { ComponentLive } from './live.ts';
-import { mayBeOurs, withSent } from './sent.ts';
+import { withSent } from './sent.ts';
 import type { ComponentSpec } from './spec.ts';
 import { type ComponentStep, componentKey, portKey } from './steps.ts';
 
@@ -148,16 +148,13 @@ function recordedFirst(
     rows.push(withSent(opened, fields, removalMarks(resource)));
   }
   if (names && resource !== undefined && component !== undefined)
-    rows.push(withSent(withFormerName(component, live), ['serviceName'], removalMarks(resource)));
+    rows.push(withSent(withFormerName(component, step), ['serviceName'], removalMarks(resource)));
   return rows;
 }
 
-/** Returns the row of a component that had no port when it was first observed, with the name that it has now. */
-function withFormerName(component: OwnedObject, live: Json): Recording {
-  const { serviceName } = (live ?? {}) as Partial<PortRecord>;
-  const isKnown = component.remoteAux['former'] !== undefined || mayBeOurs(component, 'serviceName');
-  if (isKnown || serviceName === undefined || serviceName === '') return recordedAs(component);
-  return recordedAs(component, { remoteAux: { ...component.remoteAux, former: { serviceName } } });
+function withFormerName(component: OwnedObject, step: ComponentStep): Recording {
+  const former = 'former' in step ? { former: step.former } : {};
+  return recordedAs(component, { remoteAux: { ...component.remoteAux, ...former } });
 }
 
 /** Returns the mark of a port that Portolan opened: the platform made its default rule. */

@@ -12,12 +12,12 @@ import {
   ledgerRecordOf,
 } from '../reconciled.ts';
 import { identifyComponent } from './identity.ts';
-import type { ComponentContext, ComponentLive, ComponentProposal, ObservedComponent, ObservedContext } from './live.ts';
+import type { ComponentContext, ComponentLive, ComponentProposal, ObservedContext } from './live.ts';
 import { removalMarks } from '../http-gateway-rule/asserted.ts';
 import { departures, type Marks } from './departed.ts';
 import { endpointHold, paidOff } from './owed.ts';
 import { withoutMissing, shownAgain, vanishedPorts } from './missing.ts';
-import { nameSteps } from './names.ts';
+import { formerName, nameSteps } from './names.ts';
 import { openingRule, rulesAlong, silentRules, wantedRules } from './port-rules.ts';
 import { diffPort, isAs, type PortDifference } from './port-diff.ts';
 import { sentOnly, withoutSent } from './sent.ts';
@@ -231,19 +231,16 @@ function settledComponent(
     ({ step }) =>
       step.type === 'set_service_name' || (step.type === 'change_port_alias' && step.setsServiceName === true),
   );
-  const isApplied = !isNaming && holds.length === 0;
-  // Without a port nothing has a service name, and so nothing has the one that is asserted.
-  const named = observed.ports.length === 0 ? known?.lastApplied['serviceName'] : serviceName;
-  const asserted = {
-    ...(serviceName === undefined || named === undefined ? {} : { serviceName: named }),
-    unlistedPorts,
-  };
+  // A component without ports has no service name.
+  const isNamed = serviceName === undefined || observed.ports.length > 0;
+  const isApplied = !isNaming && isNamed && holds.length === 0;
+  const asserted = { ...(serviceName === undefined ? {} : { serviceName }), unlistedPorts };
   return {
     naturalKey,
     remoteId: observed.serviceId,
     remoteAux: {
       ...(from === undefined ? {} : { from: `${from.install}/${from.component}` }),
-      ...formerName(known, observed),
+      ...(known === undefined ? formerName(observed) : formerOnRecord(known)),
       ...(known === undefined || isApplied ? {} : sentOnly(known.remoteAux)),
       listed: removalMarks(resource),
     },
@@ -279,14 +276,8 @@ function settledPort(
   };
 }
 
-/** Returns the service name before the manifest changed it, if it was observed before the first write. */
-function formerName(known: OwnedObject | undefined, { ports }: ObservedComponent): JsonObject {
-  if (known !== undefined) {
-    const former = known.remoteAux['former'];
-    return former === undefined ? {} : { former };
-  }
-  const [name, second] = [...new Set(ports.map(({ serviceName }) => serviceName))];
-  return name === undefined || second !== undefined ? {} : { former: { serviceName: name } };
+function formerOnRecord({ remoteAux: { former } }: OwnedObject): JsonObject {
+  return former === undefined ? {} : { former };
 }
 
 /** Returns the values of a port before Portolan first changed it. */

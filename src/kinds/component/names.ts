@@ -1,8 +1,9 @@
 import type { PortRecord } from './wire.ts';
-import type { Difference, HoldProposal } from '../reconciled.ts';
+import { type Difference, type HoldProposal, ledgerRecordOf } from '../reconciled.ts';
 import type { ComponentProposal, ObservedComponent, ObservedContext } from './live.ts';
 import { change, type PortDifference, proposal, stepKey } from './port-diff.ts';
-import { componentKey, portKey } from './steps.ts';
+import { mayBeOurs } from './sent.ts';
+import { componentKey, type FormerName, portKey } from './steps.ts';
 
 /** Returns the steps for aliases and the service name. A server keeps one service name for all ports of a component. */
 export function nameSteps(context: ObservedContext, ports: ReadonlyMap<number, PortDifference>) {
@@ -20,7 +21,7 @@ export function nameSteps(context: ObservedContext, ports: ReadonlyMap<number, P
     const live = liveByPort.get(move.port);
     const wanted = moves.find(({ port }) => port === move.port)?.to;
     const previous = order.steps[at - 1];
-    const step = aliasStep(observed, live, move, { wanted, name: spec.serviceName, setsName: !isSet && at === 0 });
+    const step = aliasStep(context, live, move, { wanted, name: spec.serviceName, setsName: !isSet && at === 0 });
     return { ...step, after: previous === undefined ? [] : [aliasKey(previous)] };
   });
   const frees = new Set(order.steps.map(({ port }) => liveByPort.get(port)?.alias));
@@ -45,11 +46,12 @@ function aliasKey({ port, type }: AliasStep): string {
 
 /** @param wish the final alias of the port, and the service name, which the step may set as well. */
 function aliasStep(
-  observed: ObservedComponent,
+  context: ObservedContext,
   live: PortRecord | undefined,
   move: AliasStep,
   wish: { readonly wanted: string | undefined; readonly name: string | undefined; readonly setsName: boolean },
 ): ComponentProposal {
+  const { live: observed } = context;
   const { serviceId } = observed;
   const { port, alias } = move;
   const parks = move.type === 'park';
@@ -64,7 +66,7 @@ function aliasStep(
       alias,
       serviceName,
       ...(parks ? { temporary: true } : {}),
-      ...(wish.setsName ? { setsServiceName: true } : {}),
+      ...(wish.setsName ? { setsServiceName: true, ...unrecordedFormer(context) } : {}),
     },
     summary: parks
       ? `park port ${port} under the alias ${alias}, because ${wish.wanted} is still taken`
@@ -105,11 +107,25 @@ function nameChange(observed: ObservedComponent, after: string) {
   return { field: 'serviceName', path: 'serviceName', object: componentKey(observed.serviceId), before, after };
 }
 
+/** Returns the fact with the service name that all ports have now; empty if there is no port, or if their names differ. */
+export function formerName({ ports }: ObservedComponent): { readonly former?: FormerName } {
+  const [serviceName, second] = new Set(ports.map((port) => port.serviceName));
+  return serviceName === undefined || second !== undefined ? {} : { former: { serviceName } };
+}
+
+/** Returns the fact that a request must record before it first sets the name: the component may have had no port when its row was made. */
+function unrecordedFormer({ live, ledgerView }: ObservedContext): { readonly former?: FormerName } {
+  const known = ledgerRecordOf(ledgerView, 'Component', componentKey(live.serviceId));
+  const isRecorded = known === undefined || known.remoteAux['former'] !== undefined || mayBeOurs(known, 'serviceName');
+  return isRecorded ? {} : formerName(live);
+}
+
 /** Returns a step that sets the service name, if no alias change sets it. */
 function serviceNameStep(
-  { live: observed, resource }: ObservedContext,
+  context: ObservedContext,
   nameSet: boolean,
 ): { step?: ComponentProposal; hold?: HoldProposal; deferred: Difference['deferred'] } {
+  const { live: observed, resource } = context;
   const wanted = resource.spec.serviceName;
   if (wanted === undefined || (nameSet && observed.ports.length > 0)) return { deferred: [] };
   if (observed.ports.length === 0) {
@@ -138,6 +154,7 @@ function serviceNameStep(
         port: carrier.port,
         alias: carrier.alias,
         serviceName: wanted,
+        ...unrecordedFormer(context),
       },
       object: componentKey(observed.serviceId),
       summary: `set the service name of all ports to ${wanted}`,

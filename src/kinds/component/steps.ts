@@ -7,6 +7,9 @@ interface OnPort {
   readonly port: number;
 }
 
+/** The service name before Portolan first changes it, where the component's row does not have it yet. */
+export type FormerName = { readonly serviceName: string };
+
 /** Every write of a component's ports; the names are the platform's own actions. */
 export type ComponentStep = Step &
   (
@@ -30,9 +33,15 @@ export type ComponentStep = Step &
         readonly serviceName: string;
         readonly temporary?: true;
         readonly setsServiceName?: true;
+        readonly former?: FormerName;
       })
     /** The component's one service name, carried by a port with its present alias: the API has no other way. */
-    | (OnPort & { readonly type: 'set_service_name'; readonly alias: string; readonly serviceName: string })
+    | (OnPort & {
+        readonly type: 'set_service_name';
+        readonly alias: string;
+        readonly serviceName: string;
+        readonly former?: FormerName;
+      })
     | (OnPort & { readonly type: 'delete_port' })
   );
 
