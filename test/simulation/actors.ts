@@ -42,6 +42,8 @@ export class ByHand {
   readonly given = new Set<string>();
   /** How often somebody edited or deleted a port, by `<component>/<port>`. */
   readonly ports = new Map<string, number>();
+  /** Components whose service somebody named, through any of their ports. */
+  readonly named = new Set<string>();
 
   /**
    * The number of components tells of an install that the platform did and refused. A component that is deleted or moved
@@ -80,6 +82,7 @@ const actors = {
     const port = somePort(server, chance);
     if (port === undefined) return;
     byHand.editsPort(port);
+    byHand.named.add(port.serviceId);
     ask(server, 'PUT', addressOf(ADDRESS, undefined, ['services', port.serviceId, 'ports', String(port.port)]), {
       action: 'change_port_alias',
       port_alias: chance.pick(['ALPHA', 'BETA', 'GAMMA', 'OTHER']),

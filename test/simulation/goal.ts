@@ -249,17 +249,12 @@ function unrestored(world: World, held: ReadonlySet<string>, plan: ScopePlan): s
     return server.state.ports.in('component', serviceId).flatMap((row) => {
       const place = `${serviceId}/${row.port}`;
       const isOther = port !== undefined && row.port !== port;
-      const others = field === 'serviceName' ? portsByHand(world, serviceId) : [];
-      const isByHand = byHand.ports.has(place) || others.length > 0 || (field === 'outer' && hadRule(world, place));
+      const isNamedByHand = field === 'serviceName' && byHand.named.has(serviceId);
+      const isByHand = byHand.ports.has(place) || isNamedByHand || (field === 'outer' && hadRule(world, place));
       if (isOther || isByHand || row[field] === value) return [];
       return [`${resource} has gone, and ${field} of port ${row.port} is ${row[field]} and not ${value} again`];
     });
   });
-}
-
-/** Who names the service of one port names it for all ports of its component. */
-function portsByHand({ byHand }: World, serviceId: string): readonly string[] {
-  return [...byHand.ports.keys()].filter((place) => place.startsWith(`${serviceId}/`));
 }
 
 /** Adopted rules that git no longer names have their former values again. */

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { OwnedObject } from '../../src/model/owned.ts';
 import type { Hold } from '../../src/model/plan.ts';
 import { shareLimits } from '../../src/plan/guard.ts';
 import { Controller } from './controller.ts';
@@ -8,6 +9,7 @@ import { memoryHost } from './ledgers.ts';
 import { unchanged } from './mutant.ts';
 import { differing, mutants } from './mutants.ts';
 import { ADDRESS, MODELS } from './shop.ts';
+import type { Sent } from './truth.ts';
 import { workloads } from './workloads.ts';
 import { World } from './world.ts';
 
@@ -121,12 +123,6 @@ const happenings: readonly (readonly [
   ],
   ['nobody else installed', { ...DB, code: 'install/not-alone' }, () => {}, false],
   [
-    'only old readings, and nothing was installed before',
-    { ...DB, code: 'install/not-alone' },
-    (world) => void world.counts.set('read-stale', 2),
-    false,
-  ],
-  [
     'somebody installed two others',
     { ...DB, code: 'install/ambiguous-adoption' },
     (world) => {
@@ -182,6 +178,36 @@ test.for(happenings)('%s: %o', ([, hold, happens, isCause]) => {
   expect(explanationOf(world, { ...WWW, ...hold }, []), 'before').toBeUndefined();
   happens(world);
   expect(explanationOf(world, { ...WWW, ...hold }, []) !== undefined).toBe(isCause);
+});
+
+test.for([
+  ['documented', 2, 2, true],
+  ['documented', 1, 2, false],
+  ['documented', 2, 1, false],
+  ['extended', 2, 2, false],
+] as const)(
+  'a %s server, %i old readings and %i installs explain a component that is not of an install: %s',
+  ([dialect, readings, installs, isCause]) => {
+    const world = worldOf(dialect);
+    world.counts.set('read-stale', readings);
+    for (let id = 1; id <= installs; id += 1) world.truth.sent.push({ installs: [String(id)] } as unknown as Sent);
+    expect(explanationOf(world, { ...DB, code: 'install/not-alone' }, []) !== undefined).toBe(isCause);
+  },
+);
+
+test.for([
+  ['that a manifest keeps', 8080, true],
+  ['on another port', 8081, false],
+  ['without that mark', 8080, false],
+] as const)('a port that is not deleted because of a rule %s', ([what, port, isCause]) => {
+  const world = worldOf();
+  const mark = what === 'without that mark' ? {} : { 'portolan/prune': 'keep' };
+  world.truth.marks.told({ ...world.wishes, annotations: new Map([['HttpGatewayRule/www', mark]]) });
+  const row = { naturalKey: `rule/${WEB}/8080/http://www.example.com/`, resource: 'HttpGatewayRule/www' };
+  world.books.objects.set('www', row as OwnedObject);
+  const message = `unlisted port ${port} is not deleted`;
+  const hold: Hold = { ...WWW, code: 'prune/rule-kept', resource: 'Component/web', message };
+  expect(explanationOf(world, hold, []) !== undefined).toBe(isCause);
 });
 
 /** A creation whose answer is lost, and then listings (of the application's rules, and of all rules) that are empty for a while. */

@@ -8,7 +8,7 @@ const ANNOTATIONS = { keep: ['portolan/prune', 'keep'], restore: ['portolan/on-r
 type Mark = keyof typeof ANNOTATIONS;
 const MARKS = Object.keys(ANNOTATIONS) as readonly Mark[];
 
-/** What manifests of rules have said of their removal, by the passes that read them: what the ledger says does not count. */
+/** Removal marks of rules, by the passes that read their manifests and by the requests: what the ledger says does not count. */
 export class RuleMarks {
   readonly #known = new Map<string, Readonly<Record<Mark, Certainty>>>();
 

@@ -270,8 +270,8 @@ const edits = {
     }));
   },
   /** What becomes of its ports when git lets go of them. */
-  markComponent: (wishes, chance) => marked(wishes, 'Component', wishes.components, chance),
-  markRule: (wishes, chance) => marked(wishes, 'HttpGatewayRule', wishes.rules, chance),
+  markComponent: (wishes, chance) => withMark(wishes, 'Component', wishes.components, chance),
+  markRule: (wishes, chance) => withMark(wishes, 'HttpGatewayRule', wishes.rules, chance),
   removeComponent(wishes, chance) {
     if (wishes.components.size === 0) return wishes;
     const name = chance.pick([...wishes.components.keys()]);
@@ -335,11 +335,11 @@ const edits = {
   toggleAdopt: (wishes) => ({ ...wishes, adopt: !wishes.adopt }),
 } satisfies Record<string, Edit>;
 
-/** What befalls few schedules, by a chance of its own, so that the others stay what they are. */
+/** Edits that are drawn by a chance of their own, so that a seed without them means the same schedule as before. */
 export const rareEdits: readonly EditName[] = ['markRule', 'markRule', 'removeRule', 'addRule'];
 export const editNames = (Object.keys(edits) as EditName[]).filter((name) => name !== 'markRule');
 
-function marked(wishes: Wishes, kind: string, specs: ReadonlyMap<string, object>, chance: Chance): Wishes {
+function withMark(wishes: Wishes, kind: string, specs: ReadonlyMap<string, object>, chance: Chance): Wishes {
   if (specs.size === 0) return wishes;
   const marks: readonly Readonly<Record<string, string>>[] = [
     {},

@@ -254,6 +254,8 @@ export class Truth implements BooksListener {
     }
     const row = this.#books.objects.get(intent.uid);
     const isMade = row?.remoteAux['opened'] !== undefined || row?.origin === 'created';
+    // An adopted rule has a row of its own.
+    if (step.type === 'restore' && row?.origin === 'adopted') return;
     const component = `component/${step['serviceId'] as string}`;
     if (!onRecord.has(component) && !isMade)
       this.#violate('I-OWN', `${action.summary} of a component that the ledger has no record of`);

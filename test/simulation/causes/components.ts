@@ -72,6 +72,16 @@ export const causesOfComponents: Causes = {
     const [, rule = ''] = /by creating (HttpGatewayRule\/[a-z0-9-]+)/.exec(message) ?? [];
     return when(isHeld(rule), 'the rule that opens it is held');
   },
+  'prune/rule-kept': ({ books, truth }, { message }) => {
+    const [, port = ''] = /^unlisted port (\d+)/.exec(message) ?? [];
+    const rules = [...books.objects.values()].filter(({ naturalKey }) => naturalKey.startsWith('rule/'));
+    return when(
+      rules.some(
+        ({ naturalKey, resource }) => naturalKey.split('/')[2] === port && truth.marks.of(resource, 'keep') !== 'no',
+      ),
+      'the manifest of a rule on the port said to keep it',
+    );
+  },
   'prune/rule-on-port': (world, { message }) => {
     const [, id = ''] = /\(([0-9a-f]+)\) is on it/.exec(message) ?? [];
     const isOnRecord = [...world.books.objects.values()].some(({ remoteId }) => remoteId === id);

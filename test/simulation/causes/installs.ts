@@ -89,7 +89,7 @@ export const causesOfInstalls: Causes = {
   },
 };
 
-/** Nothing but the number of components tells, and it was read as it had been before another install. */
+/** Only the number of components shows an install, and two readings were older than another install. */
 function hidesOurs({ counts, truth, dialect }: World): boolean {
   const ours = truth.sent.filter(({ installs }) => installs.length > 0);
   return dialect === 'documented' && ours.length > 1 && (counts.get('read-stale') ?? 0) > 1;
