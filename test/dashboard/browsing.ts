@@ -93,6 +93,14 @@ export async function settled(page: Page): Promise<void> {
   await expect.poll(() => page.locator('.loading').count()).toBe(0);
 }
 
+/**
+ * Returns the address of a page, as the page itself has it: what a key or a click changed is in it. `page.url()` waits for a message
+ * that may come later than the end of the key.
+ */
+export async function addressOf(page: Page): Promise<URL> {
+  return new URL(await page.evaluate<string>('location.href'));
+}
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 interface AxeViolation {

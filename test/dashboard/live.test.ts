@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settled, visit } from './browsing.ts';
+import { addressOf, settled, visit } from './browsing.ts';
 import { openLine } from './line.ts';
 import { openWorld, TOKENS, type World } from './world.ts';
 
@@ -83,7 +83,8 @@ test('an event has its own address', async () => {
   await page.getByRole('listitem').filter({ hasText: 'source.accepted' }).getByRole('link').last().click();
   const card = page.getByRole('region', { name: 'Event', exact: true });
   await card.getByText('source.accepted').waitFor();
-  const copy = await visit(world.url, new URL(page.url()).pathname + new URL(page.url()).search);
+  const { pathname, search } = await addressOf(page);
+  const copy = await visit(world.url, pathname + search);
   await copy.getByRole('region', { name: 'Event', exact: true }).getByText('source.accepted').waitFor();
   const gone = await visit(world.url, '/activity?event=none');
   await gone.getByText('This event is no longer available.').waitFor();
@@ -192,7 +193,7 @@ test('a controller restart under an open page: the page says so, and shows the n
   await page.getByLabel('Token').fill(TOKENS.admin);
   await page.getByRole('button', { name: /^Sign in/ }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
-  expect(new URL(page.url()).pathname).toBe('/activity');
+  expect((await addressOf(page)).pathname).toBe('/activity');
   await live(page).waitFor();
   await page.getByText('controller.started').waitFor();
 });

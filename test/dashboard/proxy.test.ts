@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { settled, visit } from './browsing.ts';
+import { addressOf, settled, visit } from './browsing.ts';
 import { openTlsProxy, type TlsProxy } from './tls-proxy.ts';
 import { openWorld, TOKENS, type World } from './world.ts';
 
@@ -48,6 +48,6 @@ test.for(['strip', 'keep'] as const)(
     expect(answer.status(), await answer.text()).toBe(202);
     await page.reload();
     await settled(page);
-    expect(page.url()).toBe(`${publicUrl}/activity`);
+    expect((await addressOf(page)).href).toBe(`${publicUrl}/activity`);
   },
 );

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import { type FleetWorld, openFleetWorld } from './fleet-world.ts';
 
 let world: FleetWorld;
@@ -24,7 +24,7 @@ test('question 1: is everything in sync, what is not, since when, and who owns i
   // One click: the tile leads to the applications that drifted.
   await page.getByRole('link', { name: /^Drifted/ }).click();
   await settled(page);
-  expect(new URL(page.url()).search).toBe('?state=drifted');
+  expect((await addressOf(page)).search).toBe('?state=drifted');
   const row = page.getByRole('row', { name: /app-3/ });
   await row.waitFor();
   expect(await page.getByRole('row').count()).toBe(2); // The head, and the one.
@@ -37,7 +37,7 @@ test('question 1: is everything in sync, what is not, since when, and who owns i
   expect(await page.getByRole('button', { name: /^In sync 11$/ }).count()).toBe(1);
   // A second click: the resource and its fields are on the page of the application.
   await row.getByRole('link', { name: 'app-3' }).click();
-  expect(new URL(page.url()).pathname).toBe('/applications/app-3');
+  expect((await addressOf(page)).pathname).toBe('/applications/app-3');
 });
 
 test('search, filters and order are in the address, work from the keyboard, and survive a reload', async () => {
@@ -49,9 +49,9 @@ test('search, filters and order are in the address, work from the keyboard, and 
   await page.getByRole('searchbox', { name: 'Find applications by name, scope or label' }).focus();
   await page.keyboard.type('team-2');
   await expect.poll(() => page.getByRole('row').count()).toBe(5);
-  expect(new URL(page.url()).search).toBe('?q=team-2');
+  expect((await addressOf(page)).search).toBe('?q=team-2');
   await page.getByRole('button', { name: 'Application', exact: true }).press('Enter');
-  await expect.poll(() => new URL(page.url()).search).toBe('?q=team-2&sort=name');
+  await expect.poll(async () => (await addressOf(page)).search).toBe('?q=team-2&sort=name');
   await page.getByRole('button', { name: 'Application', exact: true }).press('Enter');
   await expect.poll(async () => page.getByRole('row').nth(1).innerText()).toContain('app-8');
   await page.reload();
@@ -65,7 +65,7 @@ test('search, filters and order are in the address, work from the keyboard, and 
   await page.getByRole('button', { name: 'Clear all filters' }).click();
   await expect.poll(() => page.getByRole('row').count()).toBe(13);
   await page.getByRole('button', { name: 'owner=team-1-people' }).first().click();
-  await expect.poll(() => new URL(page.url()).searchParams.get('label')).toBe('owner=team-1-people');
+  await expect.poll(async () => (await addressOf(page)).searchParams.get('label')).toBe('owner=team-1-people');
   await expect.poll(() => page.getByRole('row').count()).toBe(5);
   await page.goBack();
   await expect.poll(() => page.getByRole('row').count()).toBe(13);

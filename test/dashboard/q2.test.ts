@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import { eventually, type FleetWorld, openFleetWorld } from './fleet-world.ts';
 
 let world: FleetWorld;
@@ -31,7 +31,7 @@ test('question 2: is my commit live, and why is the last application waiting', a
   await page.keyboard.type(id.slice(0, 10));
   await page.keyboard.press('Enter');
   await page.getByText('Applied to 11 of 12 applications that it changed; 1 waits.').waitFor();
-  expect(new URL(page.url()).pathname).toBe(`/commits/${id.slice(0, 10)}`);
+  expect((await addressOf(page)).pathname).toBe(`/commits/${id.slice(0, 10)}`);
   const facts = await page.getByRole('region', { name: 'Progress' }).innerText();
   for (const fact of ['Rename the first port', id, 'Ann']) expect(facts).toContain(fact);
   const row = page.getByRole('row', { name: /app-7/ });

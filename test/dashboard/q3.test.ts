@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import { eventually, type FleetWorld, openFleetWorld } from './fleet-world.ts';
 
 let world: FleetWorld;
@@ -37,7 +37,7 @@ test('question 3: what requires manual action, with its place and its remedy', a
   expect(await axeViolations(page)).toEqual([]);
   await page.getByRole('button', { name: /^Failing 1$/ }).press('Enter');
   await expect.poll(() => source.count()).toBe(0);
-  expect(new URL(page.url()).search).toBe('?kind=failure');
+  expect((await addressOf(page)).search).toBe('?kind=failure');
   const run = await world.portolan(['attention']);
   expect(run).toMatchObject({ code: 4, out: expect.stringContaining(`${file}:6:3: there is no field "sise" here`) });
 });

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alterPort, detailsOf, scene, shopDocuments, until } from './application-scene.ts';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import type { World } from './world.ts';
 
 let world: World;
@@ -25,7 +25,7 @@ test('question 4: the three values of a field, and who caused the difference', a
   expect(await row.getByRole('cell').allInnerTexts()).toEqual(['"WEB"', '"HAND"', '"WEB"']);
   const why = await panel.getByText('changed on the platform by a user or a program on the platform').innerText();
   expect(why).toContain('first seen');
-  expect(new URL(page.url()).search).toContain('part=ports%5B8080%5D');
+  expect((await addressOf(page)).search).toContain('part=ports%5B8080%5D');
 
   // A commit changes the same field: both are named.
   const commit = world.commit({ 'web.yaml': (shopDocuments(3)['web.yaml'] ?? '').replace('WEB', 'SITE') }, 'Rename it');

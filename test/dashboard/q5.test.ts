@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { alterPort, livePort, scene, shopDocuments, until, untilReady } from './application-scene.ts';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import type { World } from './world.ts';
 
 let world: World;
@@ -42,7 +42,7 @@ test('question 5: what happened to a port, when, and why, back to its first chan
 
   // Each entry has its own address.
   await entries.first().getByRole('link').first().click();
-  expect(new URL(page.url()).searchParams.get('entry')).toMatch(/^corrected-/);
+  expect((await addressOf(page)).searchParams.get('entry')).toMatch(/^corrected-/);
 
   const history = await world.portolan(['history', 'Component/shop-web']);
   expect(history.out).toContain('ports[8080].alias: "WEB" → "SITE"');

@@ -5,7 +5,7 @@ import type { MonitoringHistory } from '../../src/model/monitoring.ts';
 import type { ApplicationSummary, ControllerEvent } from '../../src/model/status.ts';
 import { demo } from '../../src/sandbox/seeds/demo.ts';
 import { projectRoot } from '../cli/running.ts';
-import { axeViolations, overflow, settled, visit } from './browsing.ts';
+import { addressOf, axeViolations, overflow, settled, visit } from './browsing.ts';
 import { openWorld, until, type World } from './world.ts';
 
 const MONITORING = '/applications/shop/monitoring';
@@ -99,8 +99,8 @@ test('the values are a table too, with gaps as gaps', async () => {
 test('zoom by keyboard, by pointer and by button; the address holds the time', async () => {
   const page = await visit(world.url, `${MONITORING}?range=6h`);
   await settled(page);
-  const span = (): number => {
-    const query = new URL(page.url()).searchParams;
+  const span = async (): Promise<number> => {
+    const query = (await addressOf(page)).searchParams;
     return (Date.parse(query.get('to') ?? '') - Date.parse(query.get('from') ?? '')) / 60_000;
   };
   const chart = page.getByRole('application', { name: /^request_time\./ });
@@ -118,7 +118,7 @@ test('zoom by keyboard, by pointer and by button; the address holds the time', a
   // A new document shows the same time.
   await page.reload();
   await settled(page);
-  expect(span()).toBeCloseTo(180, -1);
+  expect(await span()).toBeCloseTo(180, -1);
   const box = await chart.locator('.u-over').boundingBox();
   if (box === null) throw new Error('the chart is not shown');
   await page.mouse.move(box.x + box.width * 0.25, box.y + 40);
@@ -129,7 +129,7 @@ test('zoom by keyboard, by pointer and by button; the address holds the time', a
   await page.getByRole('button', { name: 'Zoom out' }).click();
   await expect.poll(span).toBeCloseTo(180, -1);
   await page.getByRole('button', { name: '24h, the last 24 hours' }).click();
-  await expect.poll(() => new URL(page.url()).search).toBe('?range=24h');
+  await expect.poll(async () => (await addressOf(page)).search).toBe('?range=24h');
   await page.goBack();
   await expect.poll(span).toBeCloseTo(180, -1);
 });
