@@ -25,8 +25,13 @@ export function leaseQueries(db: Kysely<PostgresTables>) {
       .where('serial', '=', sql<number>`any(${serials}::bigint[])`);
   const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
   return {
+    // Without values, so that the message that begins the transaction contains it.
     raiseSerial: prepare((_: object) =>
-      db.updateTable('meta').set({ v: sql<string>`(v::bigint + 1)::text` }).where('k', '=', 'serial').returning('v'),
+      db
+        .updateTable('meta')
+        .set({ v: sql<string>`(v::bigint + 1)::text` })
+        .where('k', '=', sql.lit('serial'))
+        .returning('v'),
     ),
     hold: prepare((holes: Held & Holding) =>
       own(holes)

@@ -164,25 +164,41 @@ export function faultOfCertificates({ root, client, key }: Certificates): string
 
 /**
  * A connection as Kysely sees it: transactions begin with their limits, a lost connection is discarded, and a commit that was not
- * answered has an error of its own.
+ * answered has an error of its own. A transaction begins with its first query, in one message if that has no values: otherwise, each
+ * commit would wait for one more answer.
  */
 function guarded(client: PoolClient, begin: string, released: () => void): PostgresPoolClient {
   let isLost = false;
+  let isBegun = true;
   const lose = (): void => {
     isLost = true;
   };
   // Without a listener, a connection that ends between two statements would end the process.
   client.on('error', lose);
-  const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
-    // The server rolls back what a lost connection has not committed.
-    if (isLost && text === 'rollback') return { command: 'ROLLBACK', rowCount: 0, rows: [] };
-    try {
-      // Without values, so that the simple protocol runs all statements in one message.
-      if (text === 'begin') return answerOf(await client.query(begin));
-      // A transaction with a mode of its own works on a whole ledger.
-      if (text.startsWith('start transaction'))
-        return answerOf(await client.query(`${text}; ${DURABLE}; ${UNLIMITED}`));
+  const send = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
+    // A transaction with a mode of its own works on a whole ledger.
+    if (text.startsWith('start transaction')) return answerOf(await client.query(`${text}; ${DURABLE}; ${UNLIMITED}`));
+    if (isBegun) return answerOf(await client.query(text, [...values]));
+    if (values.length > 0) {
+      await client.query(begin);
+      isBegun = true;
       return answerOf(await client.query(text, [...values]));
+    }
+    // If the message fails, the server may have begun the transaction, and must roll it back.
+    isBegun = true;
+    // Without values, the simple protocol runs all statements of a message.
+    return answerOf(await client.query(`${begin}; ${text}`));
+  };
+  const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
+    if (text === 'begin') {
+      isBegun = false;
+      return unsent(text);
+    }
+    // The server rolls back what a lost connection has not committed, and knows nothing of a transaction without a query.
+    if (text === 'rollback' && (isLost || !isBegun)) return unsent(text);
+    if (text === 'commit' && !isBegun) return unsent(text);
+    try {
+      return await send(text, values);
     } catch (thrown) {
       const error = driverError(thrown, true);
       if (endsConnection(error)) lose();
@@ -201,13 +217,19 @@ function guarded(client: PoolClient, begin: string, released: () => void): Postg
   };
 }
 
+/** Returns the result of a statement that was not sent. */
+function unsent(text: 'begin' | 'commit' | 'rollback'): PostgresQueryResult<never> {
+  return answerOf({ command: text.toUpperCase(), rowCount: 0, rows: [] });
+}
+
 /** An error that the server reports without ending the session is an answer: nothing was committed. */
 function isRefusedCommit(error: unknown): boolean {
   return isServerError(error) && !endsConnection(error);
 }
 
+/** @param answer of several statements: a list with the results of all. */
 function answerOf(answer: unknown): PostgresQueryResult<never> {
-  return answer as PostgresQueryResult<never>;
+  return (Array.isArray(answer) ? answer.at(-1) : answer) as PostgresQueryResult<never>;
 }
 
 /** Lets a number of users in; the others wait in order, without a time limit. */

@@ -1,0 +1,69 @@
+import { sql } from 'kysely';
+import pg from 'pg';
+import { expect, onTestFinished, test, vi } from 'vitest';
+import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
+import { sharedUrl, trusting } from '../support/postgres-shared.ts';
+import { real, record, transaction } from './fixtures.ts';
+
+/** What a transaction sends to PostgreSQL, and when. */
+
+/** Records the messages of all connections of this process from now on. */
+function messages(): string[] {
+  const sent: string[] = [];
+  const query = pg.Client.prototype.query;
+  const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
+    this: pg.Client,
+    ...args: readonly unknown[]
+  ) {
+    sent.push(String(args[0]));
+    return Reflect.apply(query, this, args) as never;
+  });
+  onTestFinished(() => spy.mockRestore());
+  return sent;
+}
+
+test('a commit begins in the message of its first statement', async () => {
+  const ledger = await openPostgresLedger(trusting(await sharedUrl()), real);
+  onTestFinished(() => ledger.close());
+  const sent = messages();
+  await ledger.commit(transaction([record('first')]));
+  expect(sent[0]).toMatch(
+    /^begin isolation level read committed; .*; update "\w+"\."meta" set "v" = .* returning "v"$/,
+  );
+  expect(sent.slice(1).filter((text) => text.includes('begin'))).toEqual([]);
+  expect(sent.at(-1)).toBe('commit');
+  expect((await ledger.history({ limit: 10 })).map(({ event }) => event)).toContain('first');
+});
+
+test('a transaction that asks nothing sends nothing', async () => {
+  await withDatabase(trusting(await sharedUrl()), async (db) => {
+    await sql`select 1`.execute(db);
+    const sent = messages();
+    expect(await db.transaction().execute(async () => 'done')).toBe('done');
+    const failed = new Error('before the first statement');
+    await expect(
+      db.transaction().execute(async () => {
+        throw failed;
+      }),
+    ).rejects.toBe(failed);
+    expect(sent).toEqual([]);
+  });
+});
+
+test.for([
+  { name: 'without values', first: sql`select 1 / 0` },
+  { name: 'with values', first: sql`select 1 / ${0}::int` },
+])('a first statement $name that fails ends its transaction only', async ({ first }) => {
+  await withDatabase(trusting(await sharedUrl()), async (db) => {
+    const open = sql<{ open: boolean }>`select now() <> statement_timestamp() as open`;
+    await expect(db.transaction().execute(async (own) => first.execute(own))).rejects.toThrow('division by zero');
+    // The one connection is not in a transaction any more.
+    await sql`select pg_sleep(0.01)`.execute(db);
+    expect((await open.execute(db)).rows).toEqual([{ open: 'f' }]);
+    const inside = await db.transaction().execute(async (own) => {
+      await sql`select pg_sleep(${0.01})`.execute(own);
+      return open.execute(own);
+    });
+    expect(inside.rows).toEqual([{ open: 't' }]);
+  });
+});
