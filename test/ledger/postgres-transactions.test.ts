@@ -7,8 +7,8 @@ import { real, record, transaction } from './fixtures.ts';
 
 /** What a transaction sends to PostgreSQL, and when. */
 
-/** Records the messages of all connections of this process from now on. */
-function messages(): string[] {
+/** Records the messages of all connections of this process from now on. @param refused how many of them fail and are not sent. */
+function messages(refused = 0): string[] {
   const sent: string[] = [];
   const query = pg.Client.prototype.query;
   const spy = vi.spyOn(pg.Client.prototype, 'query').mockImplementation(function (
@@ -16,6 +16,7 @@ function messages(): string[] {
     ...args: readonly unknown[]
   ) {
     sent.push(String(args[0]));
+    if (sent.length <= refused) return Promise.reject(new Error('canceled')) as never;
     return Reflect.apply(query, this, args) as never;
   });
   onTestFinished(() => spy.mockRestore());
@@ -65,5 +66,24 @@ test.for([
       return open.execute(own);
     });
     expect(inside.rows).toEqual([{ open: 't' }]);
+  });
+});
+
+test.for([
+  { name: 'without values', first: sql`select 1` },
+  { name: 'with values', first: sql`select ${1}::int` },
+])('after a begin that failed, with a statement $name, nothing runs outside a transaction', async ({ first }) => {
+  await withDatabase(trusting(await sharedUrl()), async (db) => {
+    await sql`select 1`.execute(db);
+    const sent = messages(1);
+    await db.transaction().execute(async (own) => {
+      await expect(first.execute(own)).rejects.toThrow('canceled');
+      await sql`select 2`.execute(own);
+    });
+    expect(sent.map((text) => text.replace(/^begin .*?(; select 2)?$/, 'begin$1'))).toEqual([
+      'begin',
+      'begin; select 2',
+      'commit',
+    ]);
   });
 });

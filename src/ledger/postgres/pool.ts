@@ -163,13 +163,21 @@ export function faultOfCertificates({ root, client, key }: Certificates): string
 }
 
 /**
+ * The begin of a transaction: `asked`, nothing was sent; `tried`, a message with it failed, so the server may have begun the transaction
+ * or not. The next statement then begins it again: it never runs outside a transaction, and the server refuses it inside the failed one.
+ */
+type Beginning = 'asked' | 'tried' | 'done';
+
+const ENDS: ReadonlySet<string> = new Set(['commit', 'rollback']);
+
+/**
  * A connection as Kysely sees it: transactions begin with their limits, a lost connection is discarded, and a commit that was not
  * answered has an error of its own. A transaction begins with its first query, in one message if that has no values: otherwise, each
  * commit would wait for one more answer.
  */
 function guarded(client: PoolClient, begin: string, released: () => void): PostgresPoolClient {
   let isLost = false;
-  let isBegun = true;
+  let beginning: Beginning = 'done';
   const lose = (): void => {
     isLost = true;
   };
@@ -178,25 +186,27 @@ function guarded(client: PoolClient, begin: string, released: () => void): Postg
   const send = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
     // A transaction with a mode of its own works on a whole ledger.
     if (text.startsWith('start transaction')) return answerOf(await client.query(`${text}; ${DURABLE}; ${UNLIMITED}`));
-    if (isBegun) return answerOf(await client.query(text, [...values]));
-    if (values.length > 0) {
-      await client.query(begin);
-      isBegun = true;
+    if (beginning === 'done' || ENDS.has(text)) {
+      beginning = 'done';
       return answerOf(await client.query(text, [...values]));
     }
-    // If the message fails, the server may have begun the transaction, and must roll it back.
-    isBegun = true;
+    beginning = 'tried';
+    if (values.length > 0) await client.query(begin);
     // Without values, the simple protocol runs all statements of a message.
-    return answerOf(await client.query(`${begin}; ${text}`));
+    const answer = await (values.length > 0 ? client.query(text, [...values]) : client.query(`${begin}; ${text}`));
+    beginning = 'done';
+    return answerOf(answer);
   };
   const query = async (text: string, values: readonly unknown[]): Promise<PostgresQueryResult<never>> => {
     if (text === 'begin') {
-      isBegun = false;
+      beginning = 'asked';
       return unsent(text);
     }
     // The server rolls back what a lost connection has not committed, and knows nothing of a transaction without a query.
-    if (text === 'rollback' && (isLost || !isBegun)) return unsent(text);
-    if (text === 'commit' && !isBegun) return unsent(text);
+    if (ENDS.has(text) && (beginning === 'asked' || (isLost && text === 'rollback'))) {
+      beginning = 'done';
+      return unsent(text);
+    }
     try {
       return await send(text, values);
     } catch (thrown) {
@@ -218,7 +228,7 @@ function guarded(client: PoolClient, begin: string, released: () => void): Postg
 }
 
 /** Returns the result of a statement that was not sent. */
-function unsent(text: 'begin' | 'commit' | 'rollback'): PostgresQueryResult<never> {
+function unsent(text: string): PostgresQueryResult<never> {
   return answerOf({ command: text.toUpperCase(), rowCount: 0, rows: [] });
 }
 
