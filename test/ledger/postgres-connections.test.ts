@@ -113,7 +113,7 @@ test('while a lock is held on its tables, the attempts that a replica gives up t
 
 test('the server ends a slow statement before its process gives the connection up', async () => {
   const { access } = await crowded();
-  const pool = await openPool(access);
+  const pool = openPool(access);
   onTestFinished(() => pool.end());
   const client = await pool.connect();
   await expect(client.query('SELECT pg_sleep(60)', [])).rejects.toMatchObject({ code: '57014' });
@@ -121,7 +121,7 @@ test('the server ends a slow statement before its process gives the connection u
   expect((await client.query('SELECT 1 AS one', [])).rows).toEqual([{ one: '1' }]);
   client.release();
   // Behind a pooler, others get the connections of renewals, whose own limit is shorter.
-  const short = await openPool(access, { statementMsMax: 2_000 });
+  const short = openPool(access, { statementMsMax: 2_000 });
   onTestFinished(() => short.end());
   const renewal = await short.connect();
   expect((await renewal.query('SHOW statement_timeout', [])).rows).toEqual([{ statement_timeout: '14s' }]);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
+import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
 import { sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { real, record, transaction } from './fixtures.ts';
 
@@ -29,11 +30,20 @@ test('a commit begins in the message of its first statement', async () => {
   const sent = messages();
   await ledger.commit(transaction([record('first')]));
   expect(sent[0]).toMatch(
-    /^begin isolation level read committed; .*; update "\w+"\."meta" set "v" = .* returning "v"$/,
+    /^begin isolation level read committed; .*; update "\w+"\."meta" set "v" = .*; update "\w+"\."lease" set .* returning "serial"$/,
   );
   expect(sent.slice(1).filter((text) => text.includes('begin'))).toEqual([]);
   expect(sent.at(-1)).toBe('commit');
   expect((await ledger.history({ limit: 10 })).map(({ event }) => event)).toContain('first');
+});
+
+test('names with the special characters of SQL and of this protocol prove a lease', async () => {
+  const unit = "platform:it's \\ \u{1F600}:serials" as const;
+  const shared = await openSharedLedger(trusting(await sharedUrl()), { ...real, replica: "o'hara\\" });
+  onTestFinished(() => shared.close());
+  const lead = await shared.lead(unit);
+  await lead?.ledger.commit(transaction([record('first')], unit));
+  expect(await shared.reader.history({ limit: 10 })).toMatchObject([{ scope: unit, event: 'first' }]);
 });
 
 test('a transaction that asks nothing sends nothing', async () => {

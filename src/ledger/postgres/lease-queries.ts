@@ -1,5 +1,6 @@
-import { type Kysely, sql } from 'kysely';
-import { prepare } from '../queries.ts';
+import { CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
+import { type Executor, prepare } from '../queries.ts';
+import { literalOf } from './pool.ts';
 import { databaseNow, type LeaseTable, type PostgresTables } from './tables.ts';
 
 type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'> & {
@@ -7,40 +8,64 @@ type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'> & {
   readonly serials: readonly number[];
 };
 
-interface Holding {
-  readonly serial: number;
-  readonly leaseMs: number;
-}
+/** Values, or SQL in their place. */
+type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | RawBuilder<Values[Name]> };
 
 /** The statements of a process that has a lease. */
-export function leaseQueries(db: Kysely<PostgresTables>) {
-  const own = ({ scope, holder, epoch, serials }: Held) =>
+export function leaseQueries(db: Kysely<PostgresTables>, lease: Omit<Held, 'serials'> & { readonly leaseMs: number }) {
+  const release = prepare((holes: Held) => ownRow(db, holes).set({ expires_ms: 0 }).returning('scope'));
+  const current = prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
+    db.selectFrom('lease').select(['holder', 'epoch', 'serial', 'expires_ms']).where('scope', '=', scope),
+  );
+  const fence = fenceText(db, lease);
+  return {
+    /**
+     * Raises the serial of the ledger and renews the lease, in one message without values, so that a transaction may begin with it.
+     * Each of its statements sees what others have committed while the one before it waited. Returns no row if the lease is lost.
+     */
+    fence: (executor: Executor, serials: readonly number[]) =>
+      executor.executeQuery(CompiledQuery.raw(fence(serials)) as CompiledQuery<{ readonly serial: number }>),
+    release: (executor: Executor, serials: readonly number[]) => release(executor, { ...lease, serials }),
+    current: (executor: Executor) => current(executor, lease),
+  };
+}
+
+function ownRow(db: Kysely<PostgresTables>, { scope, holder, epoch, serials }: Given<Held>) {
+  return (
     db
       .updateTable('lease')
       .where('scope', '=', scope)
       .where('holder', '=', holder)
       .where('epoch', '=', epoch)
       // A statement that arrives after the release must not bring the lease back.
-      .where('expires_ms', '>', 0)
-      .where('serial', '=', sql<number>`any(${serials}::bigint[])`);
-  const expiry = (leaseMs: number) => sql<number>`${databaseNow} + ${leaseMs}::bigint`;
-  return {
-    // Without values, so that the message that begins the transaction contains it.
-    raiseSerial: prepare((_: object) =>
-      db
-        .updateTable('meta')
-        .set({ v: sql<string>`(v::bigint + 1)::text` })
-        .where('k', '=', sql.lit('serial'))
-        .returning('v'),
-    ),
-    hold: prepare((holes: Held & Holding) =>
-      own(holes)
-        .set({ serial: holes.serial, expires_ms: expiry(holes.leaseMs) })
-        .returning('scope'),
-    ),
-    release: prepare((holes: Held) => own(holes).set({ expires_ms: 0 }).returning('scope')),
-    current: prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
-      db.selectFrom('lease').select(['holder', 'epoch', 'serial', 'expires_ms']).where('scope', '=', scope),
-    ),
-  };
+      .where('expires_ms', '>', sql.lit(0))
+      .where('serial', '=', sql<number>`any(${serials}::bigint[])`)
+  );
+}
+
+/** Stands for the serials. No text of PostgreSQL contains it. */
+const SERIALS = '\0';
+
+function fenceText(
+  db: Kysely<PostgresTables>,
+  { scope, holder, epoch, leaseMs }: Parameters<typeof leaseQueries>[1],
+): (serials: readonly number[]) => string {
+  const serial = db.selectFrom('meta').where('k', '=', sql.lit('serial'));
+  const raise = db
+    .updateTable('meta')
+    .set({ v: sql<string>`(v::bigint + 1)::text` })
+    .where('k', '=', sql.lit('serial'));
+  const hold = ownRow(db, {
+    scope: sql.raw(literalOf(scope)),
+    holder: sql.raw(literalOf(holder)),
+    epoch: sql.lit(epoch),
+    serials: sql.raw(`'{${SERIALS}}'`),
+  })
+    .set({
+      serial: serial.select(sql<number>`v::bigint`.as('v')),
+      expires_ms: sql<number>`${databaseNow} + ${sql.lit(leaseMs)}::bigint`,
+    })
+    .returning('serial');
+  const [start, end] = sql`${raise}; ${hold}`.compile(db).sql.split(SERIALS);
+  return (serials) => `${start}${serials.join()}${end}`;
 }

@@ -142,7 +142,7 @@ export class Lease implements Renewable {
     this.epoch = epoch;
     this.#serials = [serial];
     this.#validity = new TimeLimit(parts.clock, parts.leaseMs, from);
-    this.#queries = leaseQueries(parts.db);
+    this.#queries = leaseQueries(parts.db, { ...parts, epoch });
     parts.renewals.add(this);
   }
 
@@ -152,19 +152,16 @@ export class Lease implements Renewable {
    * process, whatever others have recorded since.
    */
   async fence(executor: Transaction<LedgerTables>): Promise<number> {
-    const { holder, leaseMs, scope } = this.#parts;
-    const raised = await this.#queries.raiseSerial(executor, {});
-    const serial = Number(raised.rows[0]?.v ?? Number.NaN);
-    const held = { scope, holder, epoch: this.epoch, serial, leaseMs, serials: this.#serials };
-    if ((await this.#queries.hold(executor, held)).rows.length !== 1) throw await this.#refusal(executor);
-    this.#pending = serial;
-    return serial;
+    const [held] = (await this.#queries.fence(executor, this.#serials)).rows;
+    if (held === undefined) throw await this.#refusal(executor);
+    this.#pending = held.serial;
+    return held.serial;
   }
 
   /** Returns why the row is not as this process left it. */
   async #refusal(executor: Transaction<LedgerTables>): Promise<PortolanError | RecordsLost> {
     const { holder, location, scope } = this.#parts;
-    const found = (await this.#queries.current(executor, { scope })).rows[0];
+    const found = (await this.#queries.current(executor)).rows[0];
     const isOwn = found !== undefined && found.holder === holder && found.epoch === this.epoch && found.expires_ms > 0;
     const last = this.#serials.at(-1);
     if (isOwn)
@@ -306,9 +303,8 @@ export class Lease implements Renewable {
 
   /** @returns whether the row was as this process left it, also by a transaction under way. */
   async #release(): Promise<boolean> {
-    const { db, scope, holder } = this.#parts;
     const serials = this.#pending === undefined ? this.#serials : [...this.#serials, this.#pending];
-    return (await this.#queries.release(db, { scope, holder, epoch: this.epoch, serials })).rows.length > 0;
+    return (await this.#queries.release(this.#parts.db, serials)).rows.length > 0;
   }
 }
 

@@ -50,7 +50,7 @@ const IDLE_MS_MIN = 500;
 
 /** The tables of a ledger as Kysely sees them. No connection is opened yet. */
 export async function databaseOf(access: PostgresAccess, limits: PoolLimits = {}): Promise<Kysely<PostgresTables>> {
-  const pool = await openPool(access, limits);
+  const pool = openPool(access, limits);
   return new Kysely<PostgresTables>({ dialect: new PostgresDialect({ pool }) }).withSchema(access.address.schema);
 }
 

@@ -1,6 +1,6 @@
 import { type ConnectionOptions, createSecureContext } from 'node:tls';
 import type { PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
-import type { Client, ClientBase, Pool, PoolClient, PoolConfig } from 'pg';
+import pg, { type Client, type ClientBase, type Pool, type PoolClient, type PoolConfig } from 'pg';
 import type { PostgresAddress } from './address.ts';
 import { CommitUnanswered, driverError, endsConnection, isServerError, namingPassword } from './faults.ts';
 import type { Secret } from '../../model/secret.ts';
@@ -68,10 +68,11 @@ export interface PoolLimits {
   readonly idleMsMax?: number;
 }
 
+/** Returns a text as a literal of SQL, whatever the session says about backslashes. */
+export const literalOf = (text: string): string => pg.escapeLiteral(text);
+
 /** Opens no connection yet. */
-export async function openPool(access: PostgresAccess, limits: PoolLimits = {}): Promise<PostgresPool> {
-  // Loaded here: no other ledger needs it.
-  const { default: pg } = await import('pg');
+export function openPool(access: PostgresAccess, limits: PoolLimits = {}): PostgresPool {
   const pool = new pg.Pool(configurationOf(access, limits, undefined));
   // A connection without work was lost, and the pool has removed it.
   pool.on('error', () => {});
@@ -103,8 +104,7 @@ async function connected(pool: Pool, { password }: PostgresAccess): Promise<Pool
 }
 
 /** Returns a connection of its own, which is not open yet. */
-export async function clientOf(access: PostgresAccess): Promise<Client> {
-  const { default: pg } = await import('pg');
+export function clientOf(access: PostgresAccess): Client {
   return new pg.Client(configurationOf(access, {}, tlsOf(access)));
 }
 

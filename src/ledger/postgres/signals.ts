@@ -54,7 +54,7 @@ export class Signals {
 
   /** Listens until the connection is of no use. @returns the time to wait before the next attempt. */
   async #listen(): Promise<number> {
-    const client = await clientOf(this.#access);
+    const client = clientOf(this.#access);
     const lost = new AbortController();
     const lose = (): void => lost.abort();
     client.on('error', lose);
