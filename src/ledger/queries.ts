@@ -43,7 +43,7 @@ export function commitQueries(db: Kysely<LedgerTables>): CommitQueries {
   return queries;
 }
 
-type CommitQueries = ReturnType<typeof compileCommit>;
+export type CommitQueries = ReturnType<typeof compileCommit>;
 
 const known = new WeakMap<Kysely<LedgerTables>, CommitQueries>();
 
@@ -88,6 +88,9 @@ function compileCommit(db: Kysely<LedgerTables>) {
     ...compileFacts(db),
     head: prepare(({ scope }: Pick<LedgerTables['chain'], 'scope'>) =>
       db.selectFrom('chain').select(['lines', 'hash']).where('scope', '=', scope),
+    ),
+    moveHead: prepare(({ scope, lines, hash, was }: LedgerTables['chain'] & { readonly was: string }) =>
+      db.updateTable('chain').set({ lines, hash }).where('scope', '=', scope).where('hash', '=', was),
     ),
     setHead: prepare(({ scope, lines, hash }: LedgerTables['chain']) =>
       db

@@ -1,13 +1,6 @@
 import type { Kysely, Transaction } from 'kysely';
-import {
-  carriedOver,
-  chainHash,
-  chainStart,
-  changesText,
-  inventoryEvent,
-  type ObjectChanges,
-  objectHash,
-} from './inventory.ts';
+import { appendLines, KnownHeads } from './chain.ts';
+import { carriedOver, objectHash } from './inventory.ts';
 import {
   compactedDetail,
   compactedEvent,
@@ -41,7 +34,7 @@ import type {
   ObjectFilter,
 } from './ledger.ts';
 import { whileBusy } from './patience.ts';
-import { commitQueries } from './queries.ts';
+import { type CommitQueries, commitQueries } from './queries.ts';
 import { checkTransaction, isInstall, pendingStates } from './rules.ts';
 import { intentRow, type LedgerTables, objectRow, snapshotRow } from './schema.ts';
 import {
@@ -62,7 +55,6 @@ import type { MonotonicMs } from '../model/time.ts';
 import { unreachable } from '../model/unreachable.ts';
 import type { Clock } from '../runtime/clock.ts';
 
-type RecordOperation = Extract<LedgerOperation, { op: 'record' }>;
 type SetFact = Extract<LedgerOperation, { op: 'set-fact' }>;
 
 export interface SqlLedgerParts {
@@ -93,6 +85,12 @@ export interface SqlLedgerParts {
   readonly release: () => Promise<void>;
 }
 
+/** Describes a transaction that was applied. */
+interface Applied {
+  readonly serial: number;
+  readonly head: Awaited<ReturnType<typeof appendLines>>;
+}
+
 /** The contract over any database that Kysely speaks to; what differs between databases comes in as parts. */
 export class SqlLedger implements Ledger {
   readonly location: string;
@@ -100,7 +98,8 @@ export class SqlLedger implements Ledger {
   readonly epoch: number;
   readonly sendUntilMs: (() => MonotonicMs) | undefined;
   readonly #parts: SqlLedgerParts;
-  readonly #queries: ReturnType<typeof commitQueries>;
+  readonly #queries: CommitQueries;
+  readonly #heads = new KnownHeads();
   #open = true;
 
   constructor(parts: SqlLedgerParts) {
@@ -152,14 +151,15 @@ export class SqlLedger implements Ledger {
     // The outcome of a request is recorded in any case: the file may come back.
     if (operations.every(({ op }) => op !== 'move-intent')) this.#parts.guard?.check();
     let at: LedgerOperation | undefined;
-    let serial: number;
+    let applied: Applied;
     try {
-      serial = await this.#write((executor) => this.#apply(executor, transaction, (next) => (at = next)));
+      applied = await this.#write((executor) => this.#apply(executor, transaction, (next) => (at = next)));
     } catch (error) {
       if (this.#parts.faultOf(error) === 'unique' && at !== undefined) throw await this.#conflict(at, error);
       throw error;
     }
-    this.#committed(serial, transaction);
+    if (applied.head !== undefined) this.#heads.keep(transaction.scope, applied.head);
+    this.#committed(applied.serial, transaction);
     // A request leaves next.
     if (operations.some(({ op }) => op === 'open-intent')) this.#parts.guard?.check();
   }
@@ -208,15 +208,15 @@ export class SqlLedger implements Ledger {
     executor: Transaction<LedgerTables>,
     transaction: LedgerTransaction,
     begin: (operation: LedgerOperation) => void,
-  ): Promise<number> {
+  ): Promise<Applied> {
     const serial = await this.#parts.fence(executor);
     const changes = new Map<string, string | null>();
     for (const operation of transaction.operations) {
       begin(operation);
       await this.#perform(executor, transaction.scope, operation, serial, changes);
     }
-    await this.#record(executor, transaction, serial, changes);
-    return serial;
+    const known = this.#heads.get(transaction.scope);
+    return { serial, head: await appendLines(executor, this.#queries, { transaction, serial, changes }, known) };
   }
 
   async #perform(
@@ -268,7 +268,7 @@ export class SqlLedger implements Ledger {
         return;
       }
       case 'record':
-        return; // All lines of a transaction are appended together, below.
+        return; // All lines of a transaction are appended together.
       default:
         return unreachable(operation);
     }
@@ -283,33 +283,6 @@ export class SqlLedger implements Ledger {
     const changed =
       was === null ? await addFact(executor, { key, value }) : await changeFact(executor, { key, value, was });
     if (changed.numAffectedRows !== 1n) throw factConflict(key);
-  }
-
-  /** Appends the transaction's lines to its scope's chain; the last one seals the objects that it changed. */
-  async #record(
-    executor: Transaction<LedgerTables>,
-    transaction: LedgerTransaction,
-    serial: number,
-    changes: ObjectChanges,
-  ): Promise<void> {
-    const said = transaction.operations.filter((operation) => operation.op === 'record');
-    const isSilent = said.length === 0 && changes.size > 0;
-    const records = isSilent ? [{ op: 'record', event: inventoryEvent, detail: {} } as const] : said;
-    if (records.length === 0) return;
-    const { scope, atMs, actor } = transaction;
-    const { rows } = await this.#queries.head(executor, { scope });
-    let line = Number(rows[0]?.lines ?? 0);
-    let hash = rows[0]?.hash ?? chainStart;
-    for (const [at, { event, uid = null, detail }] of (records as readonly RecordOperation[]).entries()) {
-      line += 1;
-      const previous = hash;
-      const text = canonicalJson(detail);
-      const objects = at === records.length - 1 ? changesText(changes) : null;
-      hash = chainHash(previous, { scope, line, serial, atMs, actor, event, uid, detail: text, objects });
-      const row = { scope, line, serial, at_ms: atMs, actor, event, uid, detail: text, prev_hash: previous, hash };
-      await this.#queries.record(executor, { ...row, objects });
-    }
-    await this.#queries.setHead(executor, { scope, lines: line, hash });
   }
 
   /** A unique index refused: says which intent or object stands in the way. Runs after the rollback. */
@@ -340,7 +313,8 @@ export class SqlLedger implements Ledger {
     await removeLines(db, scope, ranges);
     const record = { op: 'record', event: compactedEvent, detail: compactedDetail(ranges) } as const;
     const { actor, nowMs: atMs } = policy;
-    await this.#record(db, { scope, actor, atMs, operations: [record] }, serial, carried);
+    const transaction = { scope, actor, atMs, operations: [record] };
+    await appendLines(db, this.#queries, { transaction, serial, changes: carried }, undefined);
   }
 
   #mustBeWritable(): void {

@@ -37,6 +37,21 @@ test('a commit begins in the message of its first statement', async () => {
   expect((await ledger.history({ limit: 10 })).map(({ event }) => event)).toContain('first');
 });
 
+test('a commit to a scope whose last line is of the same process reads nothing', async () => {
+  const ledger = await openPostgresLedger(trusting(await sharedUrl()), real);
+  onTestFinished(() => ledger.close());
+  await ledger.commit(transaction([record('first')]));
+  const sent = messages();
+  await ledger.commit(transaction([record('second')]));
+  expect(sent.map((text) => text.replace(/^begin .*; update/, 'update').replace(/^(\w+(?: into)?).*$/, '$1'))).toEqual([
+    'update',
+    'update',
+    'insert into',
+    'commit',
+  ]);
+  expect(await ledger.history({ limit: 10 })).toMatchObject([{ event: 'second' }, { event: 'first' }]);
+});
+
 test('names with the special characters of SQL and of this protocol prove a lease', async () => {
   const unit = "platform:it's \\ \u{1F600}:serials" as const;
   const shared = await openSharedLedger(trusting(await sharedUrl()), { ...real, replica: "o'hara\\" });

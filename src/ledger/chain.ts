@@ -1,0 +1,107 @@
+import { chainHash, chainStart, changesText, inventoryEvent, type ObjectChanges } from './inventory.ts';
+import type { LedgerOperation, LedgerTransaction } from './ledger.ts';
+import type { CommitQueries, Executor } from './queries.ts';
+import type { LedgerTables } from './schema.ts';
+import type { ScopeKey } from '../model/ids.ts';
+import { canonicalJson } from '../model/json.ts';
+
+type RecordOperation = Extract<LedgerOperation, { op: 'record' }>;
+
+/** The end of the chain of a scope. */
+type Head = Readonly<Pick<LedgerTables['chain'], 'lines' | 'hash'>>;
+
+/** Holds the sources of the lines that a transaction adds. */
+interface Added {
+  readonly transaction: LedgerTransaction;
+  readonly serial: number;
+  readonly changes: ObjectChanges;
+}
+
+/**
+ * Appends the transaction's lines to its scope's chain; the last one seals the objects that it changed.
+ * @param known where the chain ended after the last transaction of this process. The end is read only if it is another one now: an answer
+ * of a database costs a commit as much as a write.
+ * @returns where the chain ends now; undefined: the transaction records nothing.
+ */
+export async function appendLines(
+  executor: Executor,
+  queries: CommitQueries,
+  added: Added,
+  known: Head | undefined,
+): Promise<Head | undefined> {
+  const { scope } = added.transaction;
+  const records = recordsOf(added);
+  if (records.length === 0) return undefined;
+  let lines = known && linesAfter(known, records, added);
+  const moved = known && lines && (await queries.moveHead(executor, { scope, ...endOf(lines), was: known.hash }));
+  if (lines === undefined || moved?.numAffectedRows !== 1n) {
+    const { rows } = await queries.head(executor, { scope });
+    lines = linesAfter({ lines: Number(rows[0]?.lines ?? 0), hash: rows[0]?.hash ?? chainStart }, records, added);
+    await queries.setHead(executor, { scope, ...endOf(lines) });
+  }
+  for (const line of lines) await queries.record(executor, line);
+  return endOf(lines);
+}
+
+function recordsOf({ transaction, changes }: Added): readonly RecordOperation[] {
+  const said = transaction.operations.filter((operation) => operation.op === 'record');
+  const isSilent = said.length === 0 && changes.size > 0;
+  return isSilent ? [{ op: 'record', event: inventoryEvent, detail: {} }] : said;
+}
+
+type Line = LedgerTables['history'];
+
+function linesAfter(
+  head: Head,
+  records: readonly RecordOperation[],
+  { transaction, serial, changes }: Added,
+): readonly Line[] {
+  const { scope, atMs, actor } = transaction;
+  const lines: Line[] = [];
+  for (const [at, { event, uid = null, detail }] of records.entries()) {
+    const line = head.lines + at + 1;
+    const previous = lines.at(-1)?.hash ?? head.hash;
+    const text = canonicalJson(detail);
+    const objects = at === records.length - 1 ? changesText(changes) : null;
+    const hash = chainHash(previous, { scope, line, serial, atMs, actor, event, uid, detail: text, objects });
+    lines.push({
+      scope,
+      line,
+      serial,
+      at_ms: atMs,
+      actor,
+      event,
+      uid,
+      detail: text,
+      prev_hash: previous,
+      hash,
+      objects,
+    });
+  }
+  return lines;
+}
+
+function endOf(lines: readonly Line[]): Head {
+  const { line, hash } = lines.at(-1) as Line;
+  return { lines: line, hash };
+}
+
+/** Chains whose ends are kept: more than a process writes at a time. */
+const HEADS_MAX = 1_000;
+
+/** Remembers the ends of chains after the last transactions of this process. */
+export class KnownHeads {
+  readonly #heads = new Map<ScopeKey, Head>();
+
+  get(scope: ScopeKey): Head | undefined {
+    return this.#heads.get(scope);
+  }
+
+  /** Forgets the one that was kept first if there are many. */
+  keep(scope: ScopeKey, head: Head): void {
+    this.#heads.delete(scope);
+    this.#heads.set(scope, head);
+    const [first] = this.#heads.keys();
+    if (this.#heads.size > HEADS_MAX && first !== undefined) this.#heads.delete(first);
+  }
+}
