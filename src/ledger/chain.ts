@@ -19,8 +19,8 @@ interface Added {
 
 /**
  * Appends the transaction's lines to its scope's chain; the last one seals the objects that it changed.
- * @param known where the chain ended after the last transaction of this process. The end is read only if it is another one now: an answer
- * of a database costs a commit as much as a write.
+ * @param known where the chain ended after an earlier transaction. The end is read only if it is another one now: each answer that a
+ * commit waits for makes it longer.
  * @returns where the chain ends now; undefined: the transaction records nothing.
  */
 export async function appendLines(
@@ -33,7 +33,10 @@ export async function appendLines(
   const records = recordsOf(added);
   if (records.length === 0) return undefined;
   let lines = known && linesAfter(known, records, added);
-  const moved = known && lines && (await queries.moveHead(executor, { scope, ...endOf(lines), was: known.hash }));
+  const moved =
+    known &&
+    lines &&
+    (await queries.moveHead(executor, { scope, ...endOf(lines), wasLines: known.lines, wasHash: known.hash }));
   if (lines === undefined || moved?.numAffectedRows !== 1n) {
     const { rows } = await queries.head(executor, { scope });
     lines = linesAfter({ lines: Number(rows[0]?.lines ?? 0), hash: rows[0]?.hash ?? chainStart }, records, added);
@@ -86,10 +89,10 @@ function endOf(lines: readonly Line[]): Head {
   return { lines: line, hash };
 }
 
-/** Chains whose ends are kept: more than a process writes at a time. */
+/** The most chains whose ends are kept: more than a process writes at a time. */
 const HEADS_MAX = 1_000;
 
-/** Remembers the ends of chains after the last transactions of this process. */
+/** Remembers the ends of the chains that a ledger wrote last. */
 export class KnownHeads {
   readonly #heads = new Map<ScopeKey, Head>();
 
@@ -97,7 +100,7 @@ export class KnownHeads {
     return this.#heads.get(scope);
   }
 
-  /** Forgets the one that was kept first if there are many. */
+  /** Forgets the chain that was not written for longest, if there are many. */
   keep(scope: ScopeKey, head: Head): void {
     this.#heads.delete(scope);
     this.#heads.set(scope, head);

@@ -86,17 +86,28 @@ function compileCommit(db: Kysely<LedgerTables>) {
         .onConflict((on) => on.columns(['source', 'id']).doUpdateSet(row));
     }),
     ...compileFacts(db),
+    ...compileChain(db),
+  };
+}
+
+function compileChain(db: Kysely<LedgerTables>) {
+  return {
     head: prepare(({ scope }: Pick<LedgerTables['chain'], 'scope'>) =>
       db.selectFrom('chain').select(['lines', 'hash']).where('scope', '=', scope),
-    ),
-    moveHead: prepare(({ scope, lines, hash, was }: LedgerTables['chain'] & { readonly was: string }) =>
-      db.updateTable('chain').set({ lines, hash }).where('scope', '=', scope).where('hash', '=', was),
     ),
     setHead: prepare(({ scope, lines, hash }: LedgerTables['chain']) =>
       db
         .insertInto('chain')
         .values({ scope, lines, hash })
         .onConflict((on) => on.column('scope').doUpdateSet({ lines, hash })),
+    ),
+    moveHead: prepare((holes: LedgerTables['chain'] & { readonly wasLines: number; readonly wasHash: string }) =>
+      db
+        .updateTable('chain')
+        .set({ lines: holes.lines, hash: holes.hash })
+        .where('scope', '=', holes.scope)
+        .where('lines', '=', holes.wasLines)
+        .where('hash', '=', holes.wasHash),
     ),
     record: prepare((holes: LedgerTables['history']) =>
       db.insertInto('history').values(every(holes, historyColumns, 'line', 'objects')),

@@ -348,4 +348,8 @@ test('a counter of the ledger that is not a number is damage', async () => {
   const error = await errorOf(shared.events.append([1]));
   expect([error.code, error.disposition]).toEqual(['ledger/corrupt', 'give-up']);
   expect(error.message).toContain('invalid input syntax for type bigint: "x"');
+  const lead = await shared.lead('platform:a');
+  await server.query(`DELETE FROM ${schema}.meta WHERE k = 'serial'`);
+  const missing = await errorOf(lead?.ledger.commit(transaction([record('a')], 'platform:a')) ?? Promise.resolve());
+  expect([missing.code, missing.disposition]).toEqual(['ledger/corrupt', 'give-up']);
 });

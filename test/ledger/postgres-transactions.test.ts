@@ -3,6 +3,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openPostgresLedger, withDatabase } from '../../src/ledger/postgres/open.ts';
 import { openSharedLedger } from '../../src/ledger/postgres/shared.ts';
+import { verifyPostgresLedger } from '../../src/ledger/postgres/verify.ts';
 import { sharedUrl, trusting } from '../support/postgres-shared.ts';
 import { real, record, transaction } from './fixtures.ts';
 
@@ -30,8 +31,11 @@ test('a commit begins in the message of its first statement', async () => {
   const sent = messages();
   await ledger.commit(transaction([record('first')]));
   expect(sent[0]).toMatch(
-    /^begin isolation level read committed; .*; update "\w+"\."meta" set "v" = .*; update "\w+"\."lease" set .* returning "serial"$/,
+    /^begin isolation level read committed; .*; update "\w+"\."meta" set "v" = [^;]*; set local lock_timeout = \d+; update "\w+"\."lease" set [^;]* returning "serial"$/,
   );
+  // Each of two rows is waited for twice at most, and the server gives up before this process does.
+  const limitsMs = [...(sent[0] ?? '').matchAll(/lock_timeout = (\d+)/g)].map(([, ms]) => 2 * Number(ms));
+  expect([limitsMs.length, limitsMs.reduce((sum, ms) => sum + ms, 0)]).toEqual([2, 14_000]);
   expect(sent.slice(1).filter((text) => text.includes('begin'))).toEqual([]);
   expect(sent.at(-1)).toBe('commit');
   expect((await ledger.history({ limit: 10 })).map(({ event }) => event)).toContain('first');
@@ -59,6 +63,25 @@ test('names with the special characters of SQL and of this protocol prove a leas
   const lead = await shared.lead(unit);
   await lead?.ledger.commit(transaction([record('first')], unit));
   expect(await shared.reader.history({ limit: 10 })).toMatchObject([{ scope: unit, event: 'first' }]);
+});
+
+test('a chain that another process went on with is read again', async () => {
+  const access = trusting(await sharedUrl());
+  const scope = 'source:fleet';
+  const [one, two] = await Promise.all(
+    (['one', 'two'] as const).map(async (replica) => {
+      const shared = await openSharedLedger(access, { ...real, replica });
+      onTestFinished(() => shared.close());
+      return shared.lead(`platform:${replica}`);
+    }),
+  );
+  await one?.ledger.commit(transaction([record('first')], scope));
+  await two?.ledger.commit(transaction([record('second')], scope));
+  await one?.ledger.commit(transaction([record('third')], scope));
+  await two?.ledger.commit(transaction([record('fourth')], scope));
+  const rows = (await one?.ledger.history({ scope, limit: 10 })) ?? [];
+  expect(rows.map(({ event }) => event)).toEqual(['fourth', 'third', 'second', 'first']);
+  expect((await verifyPostgresLedger(access)).findings).toEqual([]);
 });
 
 test('a transaction that asks nothing sends nothing', async () => {

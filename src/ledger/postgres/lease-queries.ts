@@ -43,8 +43,14 @@ function ownRow(db: Kysely<PostgresTables>, { scope, holder, epoch, serials }: G
   );
 }
 
-/** Stands for the serials. No text of PostgreSQL contains it. */
+/** Stands for the serials. No text of PostgreSQL contains it, and so neither does a scope or a holder, which its table has. */
 const SERIALS = '\0';
+
+/**
+ * Time to wait for the row of the lease, twice at most: in a queue, and for its holder. With the waits for the serial, which have the limit of
+ * the transaction, the message ends before this process gives the connection up.
+ */
+const HOLD_LOCK_MS_MAX = 2_000;
 
 function fenceText(
   db: Kysely<PostgresTables>,
@@ -62,10 +68,13 @@ function fenceText(
     serials: sql.raw(`'{${SERIALS}}'`),
   })
     .set({
-      serial: serial.select(sql<number>`v::bigint`.as('v')),
+      // One that is missing is damage, as is one that is not a number.
+      serial: sql<number>`coalesce(${serial.select('v')}, '')::bigint`,
       expires_ms: sql<number>`${databaseNow} + ${sql.lit(leaseMs)}::bigint`,
     })
     .returning('serial');
-  const [start, end] = sql`${raise}; ${hold}`.compile(db).sql.split(SERIALS);
+  const [start, end] = sql`${raise}; set local lock_timeout = ${sql.lit(HOLD_LOCK_MS_MAX)}; ${hold}`
+    .compile(db)
+    .sql.split(SERIALS);
   return (serials) => `${start}${serials.join()}${end}`;
 }
