@@ -340,6 +340,25 @@ test('a lease whose release the database refuses expires, and the end of the pro
   ]);
 });
 
+test('a lease is released although the network fails for a moment', async () => {
+  const { schema, access } = await withSettings();
+  const shared = await openSharedLedger(access, { ...real, replica: 'a' });
+  await shared.lead('platform:default');
+  await server.query(
+    `CREATE SEQUENCE ${schema}.attempt;
+    CREATE FUNCTION ${schema}.cut() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+      IF nextval('${schema}.attempt') < 3 THEN PERFORM pg_terminate_backend(pg_backend_pid()); PERFORM pg_sleep(1); END IF;
+      RETURN new; END $$;
+    CREATE TRIGGER cut BEFORE UPDATE ON ${schema}.lease FOR EACH ROW WHEN (new.expires_ms = 0)
+    EXECUTE FUNCTION ${schema}.cut()`,
+  );
+  await shared.close();
+  expect(await server.query(`SELECT expires_ms, holder <> '' AS held FROM ${schema}.lease WHERE scope <> '*'`)).toEqual(
+    [{ expires_ms: '0', held: true }],
+  );
+  expect(await server.query(`SELECT last_value FROM ${schema}.attempt`)).toEqual([{ last_value: '3' }]);
+});
+
 test('a counter of the ledger that is not a number is damage', async () => {
   const { schema, access } = await withSettings();
   const shared = await openSharedLedger(access, { ...real, replica: 'a' });

@@ -5,7 +5,7 @@ import type { MonotonicMs } from '../../model/time.ts';
 import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
 import { sendMarginMs } from '../send-margin.ts';
 import type { LedgerTables } from '../schema.ts';
-import { CommitUnanswered, explainPostgres, isServerError } from './faults.ts';
+import { CommitUnanswered, explainPostgres, isServerError, postgresFault } from './faults.ts';
 import { leaseQueries } from './lease-queries.ts';
 import { recordLoss, RecordsLost } from './records-lost.ts';
 import type { Renewable } from './renewals.ts';
@@ -18,6 +18,9 @@ export const LEASE_MS = 15_000;
 const POLL_MS_MAX = 500;
 /** Waits between attempts to find out whether a commit took place: about 10 s in all. */
 const ASKING_MS = [50, 150, 300, 500, 1_000, 2_000, 3_000, 3_000] as const;
+
+/** Waits between attempts to release a lease. */
+const RELEASING_MS = [50, 150, 300] as const;
 
 /**
  * Takes the lease of a ledger. If its holder gives no sign, that is after a crash, it waits until the lease expires.
@@ -284,15 +287,16 @@ export class Lease implements Renewable {
   }
 
   /**
-   * Gives the lease up, so that the next process has it at once. Errors do not matter: the lease expires. So does one whose records the
-   * database has lost, which a process that ends may notice only here.
+   * Gives the lease up, so that the next process has it at once. It tries again after a moment without an answer, as long as the lease is
+   * valid; other errors do not matter: the lease expires. So does one whose records the database has lost, which a process that ends may
+   * notice only here.
    */
   async release(): Promise<void> {
     const { renewals, location } = this.#parts;
     renewals.remove(this);
     this.#over.abort();
     try {
-      if (await this.#release()) return;
+      if (await this.#releaseWithin()) return;
       await this.transact((executor) => this.fence(executor));
       // Nothing is lost: more than one transaction was under way.
       await this.#release();
@@ -301,10 +305,27 @@ export class Lease implements Renewable {
     }
   }
 
+  /** Repeats `#release` while the database does not answer. */
+  async #releaseWithin(): Promise<boolean> {
+    const { clock } = this.#parts;
+    for (const waitMs of RELEASING_MS) {
+      try {
+        return await this.#release();
+      } catch (error) {
+        const isPassing = ['busy', 'lost'].includes(postgresFault(error));
+        if (!isPassing || clock.monotonic() + waitMs >= this.validUntilMs) throw error;
+        await clock.sleep(waitMs);
+      }
+    }
+    return this.#release();
+  }
+
   /** @returns whether the row was as this process left it, also by a transaction under way. */
   async #release(): Promise<boolean> {
     const serials = this.#pending === undefined ? this.#serials : [...this.#serials, this.#pending];
-    return (await this.#queries.release(this.#parts.db, serials)).rows.length > 0;
+    // On the connection whose attempts are shorter than the lease.
+    const { rows } = await this.#parts.renewals.control((control) => this.#queries.release(control, serials));
+    return rows.length > 0;
   }
 }
 
