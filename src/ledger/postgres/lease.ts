@@ -3,6 +3,7 @@ import { fenced, type Holder, locked, replaced } from '../errors.ts';
 import { PortolanError } from '../../model/errors.ts';
 import type { MonotonicMs } from '../../model/time.ts';
 import { type Moment, momentOf, TimeLimit } from '../../runtime/time-limit.ts';
+import { whileBusy } from '../patience.ts';
 import { sendMarginMs } from '../send-margin.ts';
 import type { LedgerTables } from '../schema.ts';
 import { CommitUnanswered, explainPostgres, isServerError, postgresFault } from './faults.ts';
@@ -19,8 +20,8 @@ const POLL_MS_MAX = 500;
 /** Waits between attempts to find out whether a commit took place: about 10 s in all. */
 const ASKING_MS = [50, 150, 300, 500, 1_000, 2_000, 3_000, 3_000] as const;
 
-/** Waits between attempts to release a lease. */
-const RELEASING_MS = [50, 150, 300] as const;
+/** Time within which a release is attempted again. It is short: a process that ends waits for it. */
+const RELEASING_MS_MAX = 1_000;
 
 /**
  * Takes the lease of a ledger. If its holder gives no sign, that is after a crash, it waits until the lease expires.
@@ -287,16 +288,17 @@ export class Lease implements Renewable {
   }
 
   /**
-   * Gives the lease up, so that the next process has it at once. It tries again after a moment without an answer, as long as the lease is
-   * valid; other errors do not matter: the lease expires. So does one whose records the database has lost, which a process that ends may
+   * Gives the lease up, so that the next process has it at once. It tries again for a moment if the database is out of reach, as long as
+   * the lease is valid; other errors do not matter: the lease expires. So does one whose records the database has lost, which a process that ends may
    * notice only here.
    */
   async release(): Promise<void> {
-    const { renewals, location } = this.#parts;
+    const { renewals, location, clock } = this.#parts;
     renewals.remove(this);
     this.#over.abort();
+    const untilMs = Math.min(this.validUntilMs, clock.monotonic() + RELEASING_MS_MAX);
     try {
-      if (await this.#releaseWithin()) return;
+      if (await whileBusy(() => this.#release(), postgresFault, clock, untilMs)) return;
       await this.transact((executor) => this.fence(executor));
       // Nothing is lost: more than one transaction was under way.
       await this.#release();
@@ -305,27 +307,10 @@ export class Lease implements Renewable {
     }
   }
 
-  /** Repeats `#release` while the database does not answer. */
-  async #releaseWithin(): Promise<boolean> {
-    const { clock } = this.#parts;
-    for (const waitMs of RELEASING_MS) {
-      try {
-        return await this.#release();
-      } catch (error) {
-        const isPassing = ['busy', 'lost'].includes(postgresFault(error));
-        if (!isPassing || clock.monotonic() + waitMs >= this.validUntilMs) throw error;
-        await clock.sleep(waitMs);
-      }
-    }
-    return this.#release();
-  }
-
   /** @returns whether the row was as this process left it, also by a transaction under way. */
   async #release(): Promise<boolean> {
     const serials = this.#pending === undefined ? this.#serials : [...this.#serials, this.#pending];
-    // On the connection whose attempts are shorter than the lease.
-    const { rows } = await this.#parts.renewals.control((control) => this.#queries.release(control, serials));
-    return rows.length > 0;
+    return (await this.#queries.release(this.#parts.db, serials)).rows.length > 0;
   }
 }
 
