@@ -32,16 +32,20 @@ export async function appendLines(
   const { scope } = added.transaction;
   const records = recordsOf(added);
   if (records.length === 0) return undefined;
-  let lines = known && linesAfter(known, records, added);
-  const moved =
-    known &&
-    lines &&
-    (await queries.moveHead(executor, { scope, ...endOf(lines), wasLines: known.lines, wasHash: known.hash }));
-  if (lines === undefined || moved?.numAffectedRows !== 1n) {
+  const movedFrom = async (head: Head): Promise<readonly Line[] | undefined> => {
+    const lines = linesAfter(head, records, added);
+    const was = { wasLines: head.lines, wasHash: head.hash };
+    const moved = await queries.moveHead(executor, { scope, ...endOf(lines), ...was });
+    return moved.numAffectedRows === 1n ? lines : undefined;
+  };
+  const readAndMoved = async (): Promise<readonly Line[]> => {
     const { rows } = await queries.head(executor, { scope });
-    lines = linesAfter({ lines: Number(rows[0]?.lines ?? 0), hash: rows[0]?.hash ?? chainStart }, records, added);
+    const head = { lines: Number(rows[0]?.lines ?? 0), hash: rows[0]?.hash ?? chainStart };
+    const lines = linesAfter(head, records, added);
     await queries.setHead(executor, { scope, ...endOf(lines) });
-  }
+    return lines;
+  };
+  const lines = (known && (await movedFrom(known))) ?? (await readAndMoved());
   for (const line of lines) await queries.record(executor, line);
   return endOf(lines);
 }
@@ -89,7 +93,7 @@ function endOf(lines: readonly Line[]): Head {
   return { lines: line, hash };
 }
 
-/** The most chains whose ends are kept: more than a process writes at a time. */
+/** Limit of the ends that are kept: more than a process writes at a time. */
 const HEADS_MAX = 1_000;
 
 /** Remembers the ends of the chains that a ledger wrote last. */
@@ -100,7 +104,7 @@ export class KnownHeads {
     return this.#heads.get(scope);
   }
 
-  /** Forgets the chain that was not written for longest, if there are many. */
+  /** Forgets the chain that was written longest ago, if there are many. */
   keep(scope: ScopeKey, head: Head): void {
     this.#heads.delete(scope);
     this.#heads.set(scope, head);

@@ -1,9 +1,9 @@
 import { fenced } from './errors.ts';
-import type { commitQueries } from './queries.ts';
+import type { CommitQueries } from './queries.ts';
 import type { SqlLedgerParts } from './sql-ledger.ts';
 
 interface FencedEpoch {
-  readonly queries: ReturnType<typeof commitQueries>;
+  readonly queries: CommitQueries;
   readonly location: string;
   readonly epoch: number;
 }

@@ -11,8 +11,10 @@ type Held = Pick<LeaseTable, 'scope' | 'holder' | 'epoch'> & {
 /** Values, or SQL in their place. */
 type Given<Values> = { readonly [Name in keyof Values]: Values[Name] | RawBuilder<Values[Name]> };
 
+type OwnLease = Omit<Held, 'serials'> & { readonly leaseMs: number };
+
 /** The statements of a process that has a lease. */
-export function leaseQueries(db: Kysely<PostgresTables>, lease: Omit<Held, 'serials'> & { readonly leaseMs: number }) {
+export function leaseQueries(db: Kysely<PostgresTables>, lease: OwnLease) {
   const release = prepare((holes: Held) => ownRow(db, holes).set({ expires_ms: 0 }).returning('scope'));
   const current = prepare(({ scope }: Pick<LeaseTable, 'scope'>) =>
     db.selectFrom('lease').select(['holder', 'epoch', 'serial', 'expires_ms']).where('scope', '=', scope),
@@ -54,7 +56,7 @@ const HOLD_LOCK_MS_MAX = 2_000;
 
 function fenceText(
   db: Kysely<PostgresTables>,
-  { scope, holder, epoch, leaseMs }: Parameters<typeof leaseQueries>[1],
+  { scope, holder, epoch, leaseMs }: OwnLease,
 ): (serials: readonly number[]) => string {
   const serial = db.selectFrom('meta').where('k', '=', sql.lit('serial'));
   const raise = db
