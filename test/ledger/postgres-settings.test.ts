@@ -340,6 +340,19 @@ test('a lease whose release the database refuses expires, and the end of the pro
   ]);
 });
 
+test.for(['on', 'off'])(
+  'names with quotes and backslashes prove a lease with standard_conforming_strings = %s',
+  async (value) => {
+    const { access } = await withSettings(`standard_conforming_strings = ${value}`);
+    const unit = "platform:it's \\ \u{1F600}" as const;
+    const shared = await openSharedLedger(access, { ...real, replica: "o'hara\\" });
+    onTestFinished(() => shared.close());
+    const lead = await shared.lead(unit);
+    await lead?.ledger.commit(transaction([record('first')], unit));
+    expect(await shared.reader.history({ limit: 10 })).toMatchObject([{ scope: unit, event: 'first' }]);
+  },
+);
+
 test('a lease is released although the network fails for a moment', async () => {
   const { schema, access } = await withSettings();
   const shared = await openSharedLedger(access, { ...real, replica: 'a' });

@@ -56,15 +56,6 @@ test('a commit to a scope whose last line is of the same process reads nothing',
   expect(await ledger.history({ limit: 10 })).toMatchObject([{ event: 'second' }, { event: 'first' }]);
 });
 
-test('names with the special characters of SQL and of this protocol prove a lease', async () => {
-  const unit = "platform:it's \\ \u{1F600}:serials" as const;
-  const shared = await openSharedLedger(trusting(await sharedUrl()), { ...real, replica: "o'hara\\" });
-  onTestFinished(() => shared.close());
-  const lead = await shared.lead(unit);
-  await lead?.ledger.commit(transaction([record('first')], unit));
-  expect(await shared.reader.history({ limit: 10 })).toMatchObject([{ scope: unit, event: 'first' }]);
-});
-
 test('a chain that another process went on with is read again', async () => {
   const access = trusting(await sharedUrl());
   const scope = 'source:fleet';
