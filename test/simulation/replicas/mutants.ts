@@ -113,7 +113,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: "    if (type === 'ended') this.#readAgain(unit);\n",
     replace: '',
     rightly: ['I-APPROVAL', 'I-SUSPENDED', 'L-CONV', 'L-QUIET', 'I-PERMIT', 'I-AHEAD'],
-    seed: 3,
+    seed: 22,
     script: HANGS,
   },
   {
@@ -132,7 +132,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     replace:
       'record.kept = { ...record.kept, approved: null };\n    await record.turns.run(record.id, async () => {\n      if (false) record.kept',
     rightly: ['I-PERMIT'],
-    seed: 1_126,
+    seed: 381,
   },
   {
     name: 'an application that comes from another platform keeps what this process knew',
@@ -174,7 +174,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'for (const command of open) this.#take(lead',
     replace: 'for (const command of open.filter(({ id }) => !inherited.has(id))) this.#take(lead',
     rightly: ['L-COMMAND'],
-    seed: 20,
+    seed: 1,
   },
   {
     name: 'what was read before the source was led is accepted',
@@ -182,7 +182,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'return askedMs >= this.#confirmedFromMs;',
     replace: 'return true;',
     rightly: ['I-BACK'],
-    seed: 42,
+    seed: 84,
     script: COMMITS_UNREAD,
   },
   {
@@ -191,10 +191,7 @@ export const replicaMutants: readonly DriverMutant[] = [
     find: 'return this.#trusted === undefined || this.#core.options.clock.monotonic() > this.#trusted.untilMs();',
     replace: 'return false;',
     rightly: ['I-MOVED'],
-    seed: 69,
+    seed: 93,
     script: MOVES_UNHEARD,
   },
 ];
-
-/** So many of the first ones are killed in each run of the tests. */
-export const QUICK_MUTANTS = 5;
