@@ -288,9 +288,9 @@ export class Lease implements Renewable {
   }
 
   /**
-   * Gives the lease up, so that the next process has it at once. It tries again for a moment if the database is out of reach, as long as
-   * the lease is valid; other errors do not matter: the lease expires. So does one whose records the database has lost, which a process that ends may
-   * notice only here.
+   * Gives the lease up, so that the next process has it at once. While the lease is valid, it tries again for a moment if the database is
+   * out of reach. Other errors do not matter: the lease expires. So does one whose records the database has lost, which a process that
+   * ends may notice only here.
    */
   async release(): Promise<void> {
     const { renewals, location, clock } = this.#parts;
